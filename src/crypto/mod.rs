@@ -1,0 +1,2 @@
+//! AES-CBC, HMAC, PBKDF2 and random bytes over slices. Knows no pages and no
+//! SQLite.

@@ -1,0 +1,8 @@
+//! SQLCipher databases on stock SQLite, in pure Rust.
+
+#![deny(unsafe_code)]
+
+pub mod crypto;
+pub mod error;
+pub mod format;
+pub mod secret;
