@@ -72,6 +72,13 @@ pub enum SettingsError {
     Unknown(String),
 }
 
+/// The operating system gave no random bytes, so nothing can be sealed: an IV
+/// that is not random would give plaintext away. Holds its error number, where
+/// it gave one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("the operating system gave no random bytes (error {0:?})")]
+pub struct RandomError(pub Option<i32>);
+
 /// A page that can't be opened. Nothing of it has been decrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]

@@ -5,6 +5,8 @@ use core::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
+use crate::error::KeyError;
+
 /// Bytes of an AES-256 key or of an HMAC key.
 pub const KEY_LEN: usize = 32;
 
@@ -77,6 +79,47 @@ impl Key {
         Self::Passphrase(Zeroizing::new(bytes.as_ref().to_vec()))
     }
 
+    /// Raw key material: 32 bytes are the AES key, 48 the AES key and the salt,
+    /// 80 the AES key, the HMAC key and the salt (SQLCipher's order).
+    ///
+    /// # Errors
+    /// [`KeyError::Empty`] or, for any other length, [`KeyError::RawLength`].
+    pub fn from_raw_bytes(bytes: &[u8]) -> Result<Self, KeyError> {
+        let key = |bytes: &[u8; KEY_LEN]| SecretKey(*bytes);
+        if let Ok(cipher) = bytes.try_into() {
+            return Ok(Self::Raw(key(cipher)));
+        }
+        match bytes.split_first_chunk() {
+            Some((cipher, rest)) => {
+                if let Ok(salt) = rest.try_into() {
+                    return Ok(Self::RawWithSalt(key(cipher), salt));
+                }
+                if let Some((mac, salt)) = rest.split_first_chunk()
+                    && let Ok(salt) = salt.try_into()
+                {
+                    return Ok(Self::Full {
+                        cipher: key(cipher),
+                        mac: key(mac),
+                        salt,
+                    });
+                }
+                Err(KeyError::RawLength(bytes.len()))
+            }
+            None if bytes.is_empty() => Err(KeyError::Empty),
+            None => Err(KeyError::RawLength(bytes.len())),
+        }
+    }
+
+    /// As [`Key::from_raw_bytes`], from 64, 96 or 160 hexadecimal digits of
+    /// either case.
+    ///
+    /// # Errors
+    /// [`KeyError::NotHex`] for anything but pairs of digits; otherwise as
+    /// [`Key::from_raw_bytes`].
+    pub fn from_raw_hex(digits: &str) -> Result<Self, KeyError> {
+        Self::from_raw_bytes(&decode_hex(digits.as_bytes()).ok_or(KeyError::NotHex)?)
+    }
+
     /// The salt that this key carries, if it carries one.
     #[must_use]
     pub fn salt(&self) -> Option<Salt> {
@@ -98,9 +141,60 @@ impl fmt::Debug for Key {
     }
 }
 
+/// Decodes pairs of hexadecimal digits of either case; `None` for anything else.
+/// The result is wiped when dropped.
+pub(crate) fn decode_hex(digits: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    // The full capacity at once: a vector that grows leaves copies behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(digits.len() / 2));
+    let (pairs, []) = digits.as_chunks::<2>() else {
+        return None;
+    };
+    for &[high, low] in pairs {
+        let digit = |c: u8| char::from(c).to_digit(16);
+        bytes.push((digit(high)? << 4 | digit(low)?) as u8);
+    }
+    Some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn raw_keys_come_in_three_lengths() {
+        let bytes: Vec<u8> = (0..80).collect();
+        let raw = |len: usize| Key::from_raw_bytes(&bytes[..len]);
+        assert!(matches!(raw(32), Ok(Key::Raw(key)) if key.expose()[..] == bytes[..32]));
+        assert!(matches!(
+            raw(48),
+            Ok(Key::RawWithSalt(key, salt))
+                if key.expose()[..] == bytes[..32] && salt[..] == bytes[32..48]
+        ));
+        assert!(matches!(
+            raw(80),
+            Ok(Key::Full { cipher, mac, salt })
+                if cipher.expose()[..] == bytes[..32]
+                    && mac.expose()[..] == bytes[32..64]
+                    && salt[..] == bytes[64..]
+        ));
+        assert_eq!(raw(0).unwrap_err(), KeyError::Empty);
+        for len in (1..80).filter(|len| ![32, 48].contains(len)) {
+            assert_eq!(raw(len).unwrap_err(), KeyError::RawLength(len));
+        }
+        assert!(matches!(
+            Key::from_raw_hex(&"aB".repeat(32)),
+            Ok(Key::Raw(key)) if key.expose() == &[0xAB; 32]
+        ));
+        assert_eq!(
+            Key::from_raw_hex(&"a".repeat(63)).unwrap_err(),
+            KeyError::NotHex
+        );
+        assert_eq!(
+            Key::from_raw_hex(&"g0".repeat(32)).unwrap_err(),
+            KeyError::NotHex
+        );
+        assert_eq!(Key::from_raw_hex("").unwrap_err(), KeyError::Empty);
+    }
 
     #[test]
     fn debug_shows_the_form_and_no_byte() {

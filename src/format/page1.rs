@@ -1,0 +1,33 @@
+//! What is special about page 1: SQLite's database header (SQLite file format,
+//! section 1.3).
+
+use super::layout::Layout;
+
+/// The first 16 bytes of a plaintext database; SQLCipher keeps its salt there.
+pub const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// Offset of the 16 bytes that [`is_header`] looks at.
+pub const CHECKED_AT: usize = 16;
+
+/// Whether bytes 16 to 31 of page 1 can be a database header of this layout.
+///
+/// ```text
+/// 16-17  page size, big endian; 1 stands for 65536
+/// 18-19  write and read version: 1 (journal) or 2 (WAL)
+/// 20     reserved bytes of a page
+/// 21-23  payload fractions: always 64, 32, 32
+/// ```
+///
+/// A wrong key passes with a probability of about 2^-54.
+#[must_use]
+pub fn is_header(block: &[u8; 16], layout: &Layout) -> bool {
+    let page_size = match u16::from_be_bytes([block[0], block[1]]) {
+        1 => 65536,
+        size => usize::from(size),
+    };
+    page_size == layout.page_size()
+        && (1..=2).contains(&block[2])
+        && (1..=2).contains(&block[3])
+        && usize::from(block[4]) >= layout.reserve()
+        && block[5..8] == [64, 32, 32]
+}
