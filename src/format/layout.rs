@@ -64,7 +64,7 @@ impl Layout {
             return Err(too_small);
         }
         let header = settings.plaintext_header;
-        if header % IV_LEN as u32 != 0 || header > usable {
+        if !header.is_multiple_of(IV_LEN as u32) || header > usable {
             return Err(SettingsError::PlaintextHeader {
                 size: header.into(),
                 max: usable,
@@ -188,10 +188,7 @@ mod tests {
                 page_size: size,
                 ..v4
             };
-            assert!(matches!(
-                Layout::new(&bad),
-                Err(SettingsError::PageSize(_))
-            ));
+            assert!(matches!(Layout::new(&bad), Err(SettingsError::PageSize(_))));
         }
         for header in [1, 8, 24, 4096, 4032] {
             let bad = Settings {
