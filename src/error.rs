@@ -53,8 +53,8 @@ pub enum SettingsError {
     /// The salt is 16 bytes, as `x'<32 hex digits>'`.
     #[error("the salt must be given as x'<32 hex digits>'")]
     Salt,
-    /// PBKDF2 runs at least once.
-    #[error("{name}: a whole number from 1 to 4294967295 is needed")]
+    /// PBKDF2 runs at least once; SQLCipher counts its rounds in a C `int`.
+    #[error("{name}: a whole number from 1 to 2147483647 is needed")]
     Iterations {
         /// The setting's name as a pragma.
         name: &'static str,

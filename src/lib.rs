@@ -5,4 +5,5 @@
 pub mod crypto;
 pub mod error;
 pub mod format;
+pub mod pragma;
 pub mod secret;

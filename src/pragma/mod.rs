@@ -1,0 +1,23 @@
+//! Pragmas, URI parameters and `ATTACH … KEY`: from text to typed commands.
+//!
+//! ```text
+//! name, value    -> command::parse      -> Command  \
+//! URI parameters -> uri::parse          -> UriOptions > applied by a session
+//! ATTACH's text  -> attach::attach_key  -> AttachKey /
+//! ```
+//!
+//! Nothing here knows SQLite or touches a file. Error texts name the setting and
+//! what it needs, never the value that was given: it may be key material.
+
+pub mod command;
+pub mod error;
+mod key_text;
+pub mod log;
+pub mod settings;
+pub mod uri;
+mod value;
+
+pub use command::Command;
+pub use error::PragmaError;
+pub use settings::{Choice, PageSize, Setting, SettingName};
+pub use uri::UriOptions;
