@@ -9,14 +9,17 @@
 //! Nothing here knows SQLite or touches a file. Error texts name the setting and
 //! what it needs, never the value that was given: it may be key material.
 
+pub mod attach;
 pub mod command;
 pub mod error;
 mod key_text;
 pub mod log;
 pub mod settings;
+pub mod sql;
 pub mod uri;
 mod value;
 
+pub use attach::{AttachKey, attach_key};
 pub use command::Command;
 pub use error::PragmaError;
 pub use settings::{Choice, PageSize, Setting, SettingName};
