@@ -8,10 +8,10 @@
 //! means nothing is refused in every state.
 
 use crate::error::SettingsError;
+use crate::format::key_text::{parse_hex_key, parse_key, parse_salt};
 use crate::secret::{Key, Salt};
 
 use super::error::PragmaError;
-use super::key_text;
 use super::log::{LogLevel, LogSourceChange, LogTarget};
 use super::settings::{Setting, SettingName};
 use super::value;
@@ -163,12 +163,12 @@ fn without_value(name: &str) -> Option<Command> {
 /// Pragmas that are no settings, with a value.
 fn with_value(name: &str, text: &[u8]) -> Result<Option<Command>, PragmaError> {
     Ok(Some(match name {
-        "key" | "textkey" => Command::Key(key_text::key(text)?),
-        "hexkey" => Command::Key(key_text::hex_key(text)?),
-        "rekey" | "textrekey" => Command::Rekey(key_text::key(text)?),
-        "hexrekey" => Command::Rekey(key_text::hex_key(text)?),
+        "key" | "textkey" => Command::Key(parse_key(text)?),
+        "hexkey" => Command::Key(parse_hex_key(text)?),
+        "rekey" | "textrekey" => Command::Rekey(parse_key(text)?),
+        "hexrekey" => Command::Rekey(parse_hex_key(text)?),
         "page_size" => Command::SetPageSize(SettingName::PageSize.parse_value("page_size", text)),
-        "cipher_salt" => Command::SetSalt(key_text::salt(text)?),
+        "cipher_salt" => Command::SetSalt(parse_salt(text)?),
         "cipher_memory_security" => Command::SetMemorySecurity(value::lenient_boolean(text)),
         "cipher_store_pass" => Command::SetStorePass(value::lenient_boolean(text)),
         "cipher_add_random" => Command::AddRandom {

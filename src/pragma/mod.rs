@@ -12,7 +12,6 @@
 pub mod attach;
 pub mod command;
 pub mod error;
-mod key_text;
 pub mod log;
 pub mod settings;
 pub mod sql;

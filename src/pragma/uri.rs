@@ -4,10 +4,10 @@
 //! another version can be attached without changing the defaults of the process.
 
 use crate::error::{KeyError, SettingsError};
+use crate::format::key_text::{parse_hex_key, parse_key, parse_salt};
 use crate::secret::{Key, Salt};
 
 use super::error::PragmaError;
-use super::key_text;
 use super::settings::{Setting, SettingName};
 
 /// What a URI says about a database.
@@ -76,10 +76,10 @@ pub fn parse<'a>(
             continue;
         };
         match parameter {
-            Parameter::Key => options.set_key(key_text::key(value))?,
-            Parameter::HexKey => options.set_key(key_text::hex_key(value))?,
+            Parameter::Key => options.set_key(parse_key(value))?,
+            Parameter::HexKey => options.set_key(parse_hex_key(value))?,
             Parameter::Salt => {
-                if options.salt.replace(key_text::salt(value)?).is_some() {
+                if options.salt.replace(parse_salt(value)?).is_some() {
                     return Err(twice("cipher_salt").into());
                 }
             }
