@@ -114,3 +114,114 @@ impl PageError {
         }
     }
 }
+
+/// Why a database could not be opened, read or written, in the terms of whoever
+/// holds it. Programs see an SQLite code; this is the reason behind it, as
+/// `PRAGMA cipher_status`, SQLite's error log and the typed API tell it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The file is not a plaintext database, and no key was given.
+    #[error("no key given: the file is encrypted, or it is not a database")]
+    NoKey,
+    /// Page 1 does not authenticate or decrypt.
+    #[error(
+        "wrong key or settings (or page 1 is damaged, or the file is not a SQLCipher database)"
+    )]
+    WrongKey,
+    /// A key was given for a plaintext database.
+    #[error(
+        "a key was given, but the file is a plaintext SQLite database; open it without a key, or encrypt a copy of it"
+    )]
+    NotEncrypted,
+    /// A page other than the first does not authenticate.
+    #[error("page {pgno} is damaged: its HMAC does not verify")]
+    DamagedPage {
+        /// 1-based page number.
+        pgno: u32,
+    },
+    /// The file ends within a page.
+    #[error("page {pgno} is cut short: the file ends within it")]
+    ShortPage {
+        /// 1-based page number.
+        pgno: u32,
+    },
+    /// A record of the rollback journal is intact but does not authenticate.
+    #[error("the rollback journal's copy of page {pgno} does not authenticate")]
+    DamagedJournal {
+        /// 1-based page number.
+        pgno: u32,
+    },
+    /// The settings make no valid database.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The key can't be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// No random bytes for an IV or a salt.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+    /// The key of an `ATTACH` can't be made out; without it the database would
+    /// be written in the clear.
+    #[error("ATTACH: {0}; give it as a literal, as a bound parameter, or in the file's URI")]
+    AttachKey(String),
+    /// A write that would have destroyed something or stored plaintext.
+    #[error("write refused: {0}")]
+    Refused(#[from] Refusal),
+}
+
+/// Why a write was refused before it reached the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The key has not opened anything in this file yet.
+    #[error("the key has not been proved against this file")]
+    Unproven,
+    /// The write is not one whole page.
+    #[error(
+        "{len} bytes at offset {offset} are not one {page_size}-byte page; an encrypted database's page size can't be changed in place"
+    )]
+    NotAPage {
+        /// Byte offset of the write.
+        offset: u64,
+        /// Bytes of it.
+        len: usize,
+        /// Bytes of the database's pages.
+        page_size: usize,
+    },
+    /// Page 1 is not the first page of a database with our page size and reserve.
+    #[error(
+        "page 1 declares {page_size}-byte pages with {reserve} reserved bytes, but the encryption needs {needed_page_size} with {needed_reserve}; the source of this backup or VACUUM has another page layout (copy the rows instead, for example with sqlcipher_export)"
+    )]
+    ForeignPage1 {
+        /// Page size that the page declares.
+        page_size: u32,
+        /// Reserve that it declares.
+        reserve: u8,
+        /// Page size of the settings in force.
+        needed_page_size: usize,
+        /// Reserve of the settings in force.
+        needed_reserve: usize,
+    },
+    /// The last bytes of a page, which the IV and MAC need, hold content.
+    #[error(
+        "page {pgno} has content in the bytes reserved for IV and HMAC; the source of this backup or VACUUM reserves fewer bytes a page"
+    )]
+    ReserveInUse {
+        /// 1-based page number.
+        pgno: u32,
+    },
+    /// A write to a log or journal that is not one of its records.
+    #[error("{len} bytes at offset {offset} of the {file} are none of its records")]
+    NotARecord {
+        /// Which file.
+        file: &'static str,
+        /// Byte offset of the write.
+        offset: u64,
+        /// Bytes of it.
+        len: usize,
+    },
+    /// The file is encrypted or foreign, and the connection has no key.
+    #[error("the file is not a plaintext database, and no key was given")]
+    Unkeyed,
+}

@@ -7,3 +7,8 @@ pub mod error;
 pub mod format;
 pub mod pragma;
 pub mod secret;
+pub mod session;
+pub mod translate;
+mod vfs;
+
+pub use vfs::{RegisterError, Registration, VFS_NAME, register};

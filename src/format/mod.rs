@@ -13,4 +13,4 @@ pub use codec::{PageCodec, PageRef};
 pub use keys::{DerivedKeys, derive};
 pub use layout::Layout;
 pub use scratch::ScratchCipher;
-pub use settings::{HashAlgorithm, PgnoOrder, Preset, Settings};
+pub use settings::{Choice, HashAlgorithm, PgnoOrder, Preset, Settings};

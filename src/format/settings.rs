@@ -120,3 +120,12 @@ impl Default for Settings {
         Self::preset(Preset::V4)
     }
 }
+
+/// The settings chosen so far for one database, or as the default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Choice {
+    /// The settings.
+    pub settings: Settings,
+    /// Whether `settings.page_size` gives way to the size that the file has.
+    pub auto_page_size: bool,
+}

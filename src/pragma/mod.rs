@@ -9,6 +9,7 @@
 //! Nothing here knows SQLite or touches a file. Error texts name the setting and
 //! what it needs, never the value that was given: it may be key material.
 
+mod apply;
 pub mod attach;
 pub mod command;
 pub mod error;
@@ -18,8 +19,9 @@ pub mod sql;
 pub mod uri;
 mod value;
 
+pub use apply::{Facts, Reply, configure_from_uri, key_attached, run};
 pub use attach::{AttachKey, attach_key};
 pub use command::Command;
 pub use error::PragmaError;
-pub use settings::{Choice, PageSize, Setting, SettingName};
+pub use settings::{PageSize, Setting, SettingName};
 pub use uri::UriOptions;

@@ -19,7 +19,7 @@
 
 use crate::error::SettingsError;
 use crate::format::layout::PAGE_SIZES;
-use crate::format::{HashAlgorithm, PgnoOrder, Preset, Settings};
+use crate::format::{Choice, HashAlgorithm, PgnoOrder, Preset, Settings};
 
 use super::value;
 
@@ -285,15 +285,6 @@ pub enum Setting {
     HmacPgno(PgnoOrder),
     /// `cipher_hmac_salt_mask`. SQLCipher's is of the whole process.
     HmacSaltMask(u8),
-}
-
-/// The settings chosen so far for one database, or as the default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Choice {
-    /// The settings.
-    pub settings: Settings,
-    /// Whether `settings.page_size` gives way to the size that the file has.
-    pub auto_page_size: bool,
 }
 
 impl Setting {

@@ -1,0 +1,212 @@
+//! What pragmas, a URI and an ATTACH do to a session.
+
+use crate::error::{Failure, KeyError};
+use crate::format::Choice;
+use crate::secret::Salt;
+use crate::session::{self, Session};
+
+use super::attach::{self, AttachKey};
+use super::command::{self, Command, STORE_PASS_DEPRECATION};
+use super::error::PragmaError;
+use super::settings::{self, SettingName};
+use super::uri;
+
+/// What a pragma answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// The pragma is SQLite's, or nobody's.
+    NotOurs,
+    /// No row.
+    Nothing,
+    /// One row of one text.
+    Row(String),
+    /// An error with this text.
+    Error(String),
+    /// The database file is to be checked page by page.
+    IntegrityCheck,
+}
+
+impl From<PragmaError> for Reply {
+    fn from(error: PragmaError) -> Self {
+        Self::Error(error.to_string())
+    }
+}
+
+/// What a pragma may want to know of the database file.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Facts {
+    /// The first 16 bytes, where there are so many.
+    pub head: Option<Salt>,
+    /// The file is empty.
+    pub empty: bool,
+}
+
+/// The version of SQLCipher whose files and interface these are, in the form in
+/// which programs parse it.
+const CIPHER_VERSION: &str = "4.20.0 community";
+
+/// Runs a pragma on a database. `facts` is asked for only where it is needed.
+pub fn run(
+    session: &Session,
+    name: &str,
+    value: Option<&[u8]>,
+    facts: impl FnOnce() -> Facts,
+) -> Reply {
+    match command::parse(name, value) {
+        Ok(Some(command)) => apply(session, command, facts),
+        Ok(None) => Reply::NotOurs,
+        Err(error) => error.into(),
+    }
+}
+
+fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> Reply {
+    let keyed = session.is_keyed();
+    let row = |text: &str| Reply::Row(text.to_owned());
+    // SQLCipher answers these only where there is a key.
+    let if_keyed = |text: &str| if keyed { row(text) } else { Reply::Nothing };
+    match command {
+        Command::Nothing => Reply::Nothing,
+        Command::Key(key) => match session.set_key(key) {
+            Ok(_) => row("ok"),
+            Err(error) => PragmaError::from(error).into(),
+        },
+        Command::Get(setting) if keyed => setting
+            .get(&session.settings())
+            .map_or(Reply::Nothing, Reply::Row),
+        Command::Set(setting) => {
+            session.change_settings(|choice| setting.apply(choice));
+            match setting.name().deprecation() {
+                Some(text) => if_keyed(text),
+                None => Reply::Nothing,
+            }
+        }
+        Command::GetSalt if keyed => match session.salt(facts().head.as_ref()) {
+            Ok(salt) => Reply::Row(salt.iter().map(|byte| format!("{byte:02x}")).collect()),
+            Err(failure) => Reply::Error(failure.to_string()),
+        },
+        Command::SetSalt(salt) => {
+            if keyed {
+                session.set_salt(salt);
+            }
+            Reply::Nothing
+        }
+        Command::GetPageSize if keyed => SettingName::PageSize
+            .get(&session.settings())
+            .map_or(Reply::NotOurs, Reply::Row),
+        Command::SetPageSize(setting) if keyed => match setting {
+            Err(error) => PragmaError::from(error).into(),
+            // Of a database that has pages it must not reach SQLite: a VACUUM
+            // would write pages of the new size, in pieces of the old.
+            Ok(setting) => {
+                let taken = session.change_settings(|choice| setting.apply(choice));
+                if taken && facts().empty {
+                    Reply::NotOurs
+                } else {
+                    Reply::Nothing
+                }
+            }
+        },
+        Command::GetPageSize | Command::SetPageSize(_) => Reply::NotOurs,
+        Command::GetDefault(setting) => setting
+            .get(&session::defaults().settings)
+            .map_or(Reply::Nothing, Reply::Row),
+        Command::SetDefault(setting) => {
+            session::change_defaults(|choice| setting.apply(choice));
+            Reply::Nothing
+        }
+        Command::Settings if keyed => {
+            Reply::Row(settings::settings_rows(&session.settings()).join("\n"))
+        }
+        Command::DefaultSettings => {
+            Reply::Row(settings::default_settings_rows(&session::defaults().settings).join("\n"))
+        }
+        Command::Version => row(CIPHER_VERSION),
+        Command::Provider => if_keyed("pageseal"),
+        Command::ProviderVersion => {
+            if_keyed(concat!("pageseal ", env!("CARGO_PKG_VERSION"), " (RustCrypto)"))
+        }
+        Command::Cipher => if_keyed("AES-256-CBC"),
+        Command::Status => Reply::Row(status(session)),
+        Command::FipsStatus => if_keyed("0"),
+        Command::IntegrityCheck if keyed => Reply::IntegrityCheck,
+        Command::GetMemorySecurity => row("0"),
+        Command::GetStorePass => if_keyed("0"),
+        Command::SetStorePass(_) => if_keyed(STORE_PASS_DEPRECATION),
+        Command::AddRandom { valid } => if_keyed(if valid { "0" } else { "1" }),
+        Command::NoLongerSupported(text) => if_keyed(text),
+        Command::Rekey(_) | Command::Migrate => Reply::Error(
+            "not available in this version: open the database, and copy it into a new one with the other key or settings".to_owned(),
+        ),
+        _ => Reply::Nothing,
+    }
+}
+
+/// `1` where there is a key and nothing has gone wrong with it, as SQLCipher
+/// answers; else `0`, and what went wrong.
+fn status(session: &Session) -> String {
+    match session.failure() {
+        Some(failure) => format!("0: {failure}"),
+        None if session.is_keyed() => "1".to_owned(),
+        None => "0".to_owned(),
+    }
+}
+
+/// Gives a session the key and settings of its database's URI.
+///
+/// # Errors
+/// A parameter of ours that makes no sense.
+pub fn configure_from_uri<N: AsRef<[u8]>, V: AsRef<[u8]>>(
+    session: &Session,
+    parameters: &[(N, V)],
+) -> Result<(), PragmaError> {
+    let options = uri::parse(
+        parameters
+            .iter()
+            .map(|(name, value)| (name.as_ref(), value.as_ref())),
+    )?;
+    if !options.settings.is_empty() {
+        let mut choice: Choice = session::defaults();
+        for setting in options.settings {
+            setting.apply(&mut choice);
+        }
+        session.set_base(choice);
+    }
+    if let Some(salt) = options.salt {
+        session.set_salt(salt);
+    }
+    if let Some(key) = options.key {
+        session.set_key(key)?;
+    }
+    Ok(())
+}
+
+/// Gives a database that an ATTACH has opened its key: the one that the statement
+/// names; or else the one of its URI, which it has already; or else the main
+/// database's, with its settings and salt. `text` is the statement with the bound
+/// values in their places, or `None` where SQLite could not make it.
+pub fn key_attached(session: &Session, main: Option<&Session>, text: Option<&[u8]>) {
+    let refuse = |reason: String| session.refuse(Failure::AttachKey(reason));
+    let Some(text) = text else {
+        return refuse("the statement's text is not to be had".to_owned());
+    };
+    match attach::attach_key(text) {
+        AttachKey::NoKey | AttachKey::Null | AttachKey::NotAttach => {
+            if !session.is_keyed()
+                && let Some(legacy) = main.and_then(Session::legacy)
+            {
+                session.inherit(legacy);
+            }
+        }
+        AttachKey::Empty => session.clear_key(),
+        AttachKey::Numeric => refuse("Invalid key value: a number is no key".to_owned()),
+        AttachKey::CannotTell(doubt) => refuse(doubt.to_string()),
+        AttachKey::Literal(key) => {
+            match crate::format::key_text::parse_key(&key).and_then(|key| session.set_key(key)) {
+                Ok(_) => {}
+                // `KEY ''` says so on purpose; nothing else comes to nothing.
+                Err(KeyError::Empty) => session.clear_key(),
+                Err(error) => session.refuse(error.into()),
+            }
+        }
+    }
+}

@@ -1,0 +1,540 @@
+//! The state of one open database: which key and settings it has, whether they
+//! have been proved, and what its database, journal and log files must agree on.
+//!
+//! ```text
+//! unkeyed --key--> keyed --salt known--> bound --page opened--> proved
+//!                    ^  \                  |
+//!                    |   `---- failed <----'      (another key starts over)
+//! ```
+//!
+//! One connection's one database has one session; its database, journal and WAL
+//! files share it. SQLite uses all of them under the same mutex, so the lock here
+//! is never contended; it is never held across a call into SQLite.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use zeroize::Zeroizing;
+
+use crate::crypto::random;
+use crate::error::{Failure, KeyError, PageError, SettingsError};
+use crate::format::keys::{self, DerivedKeys};
+use crate::format::layout::PAGE_SIZES;
+use crate::format::{Choice, PageCodec, Settings};
+use crate::secret::{Key, SALT_LEN, Salt};
+
+/// First bytes of a plaintext database.
+pub const MAGIC: [u8; SALT_LEN] = *b"SQLite format 3\0";
+
+/// What an unkeyed connection knows of its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plain {
+    /// Not looked at, or still empty.
+    Unknown,
+    /// A plaintext database: everything passes through untouched.
+    Yes,
+}
+
+/// A page that a rollback has read from the journal and is about to put back.
+struct Restored {
+    pgno: u32,
+    plain: Zeroizing<Vec<u8>>,
+    sealed: Vec<u8>,
+}
+
+struct State {
+    key: Option<Key>,
+    /// What settings start from when a key is set; `None`: the process's defaults.
+    base: Option<Choice>,
+    choice: Choice,
+    /// A salt given from outside, which wins over the file's.
+    salt: Option<Salt>,
+    /// The salt that the file gets if it is this connection that creates it.
+    new_salt: Option<Salt>,
+    /// The keys, for the settings that they were derived with, whatever the page
+    /// size.
+    derived: Option<(Settings, Arc<DerivedKeys>)>,
+    codec: Option<Arc<PageCodec>>,
+    proved: bool,
+    plain: Plain,
+    auto_vacuum: bool,
+    checkpointing: bool,
+    wal_epoch: u64,
+    restored: Option<Restored>,
+    failure: Option<Failure>,
+    /// Nothing can be done with this database, ever: its ATTACH named a key that
+    /// can't be made out.
+    refused: Option<Failure>,
+}
+
+/// The state of one open database. See the module.
+pub struct Session(Mutex<State>);
+
+static DEFAULTS: Mutex<Choice> = Mutex::new(Choice {
+    settings: Settings::preset(crate::format::Preset::V4),
+    auto_page_size: false,
+});
+
+/// The process's defaults (`cipher_default_*`), which count from the next key on.
+#[must_use]
+pub fn defaults() -> Choice {
+    *lock(&DEFAULTS)
+}
+
+/// Changes the process's defaults.
+pub fn change_defaults(change: impl FnOnce(&mut Choice)) {
+    change(&mut lock(&DEFAULTS));
+}
+
+/// A panic while the lock was held leaves plain values behind, never half of an
+/// invariant, so a poisoned lock is as good as another.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self(Mutex::new(State {
+            key: None,
+            base: None,
+            choice: defaults(),
+            salt: None,
+            new_salt: None,
+            derived: None,
+            codec: None,
+            proved: false,
+            plain: Plain::Unknown,
+            auto_vacuum: false,
+            checkpointing: false,
+            wal_epoch: 0,
+            restored: None,
+            failure: None,
+            refused: None,
+        }))
+    }
+}
+
+impl Session {
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.0)
+    }
+
+    // Key and settings.
+
+    /// Settings that this database starts from whenever it is keyed, in place of
+    /// the process's defaults: those of its URI or of the typed API.
+    pub fn set_base(&self, choice: Choice) {
+        let mut state = self.state();
+        state.base = Some(choice);
+        state.choice = choice;
+        state.forget_codec();
+    }
+
+    /// Keys the database. Settings go back to what they start from. A key on a
+    /// database that is in use is ignored, as SQLCipher ignores it.
+    ///
+    /// Returns whether the key was taken.
+    ///
+    /// # Errors
+    /// [`KeyError::Empty`] for an empty passphrase.
+    pub fn set_key(&self, key: Key) -> Result<bool, KeyError> {
+        if matches!(&key, Key::Passphrase(bytes) if bytes.is_empty()) {
+            return Err(KeyError::Empty);
+        }
+        let mut state = self.state();
+        if state.proved {
+            return Ok(false);
+        }
+        state.choice = state.base.unwrap_or_else(defaults);
+        state.key = Some(key);
+        state.derived = None;
+        state.forget_codec();
+        Ok(true)
+    }
+
+    /// Opens the database without a key, whatever was given before.
+    pub fn clear_key(&self) {
+        let mut state = self.state();
+        state.key = None;
+        state.forget_codec();
+    }
+
+    /// Whether a key has been given.
+    #[must_use]
+    pub fn is_keyed(&self) -> bool {
+        self.state().key.is_some()
+    }
+
+    /// The settings in force.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.state().choice.settings
+    }
+
+    /// Whether the page size is still to be found out.
+    #[must_use]
+    pub fn is_page_size_open(&self) -> bool {
+        let state = self.state();
+        state.choice.auto_page_size && !state.proved
+    }
+
+    /// Changes settings. Without a key, and once the database is in use, nothing
+    /// happens, as in SQLCipher.
+    ///
+    /// Returns whether the change was made.
+    pub fn change_settings(&self, change: impl FnOnce(&mut Choice)) -> bool {
+        let mut state = self.state();
+        if state.key.is_none() || state.proved {
+            return false;
+        }
+        let before = state.choice;
+        change(&mut state.choice);
+        if before != state.choice {
+            state.forget_codec();
+        }
+        true
+    }
+
+    /// Gives the salt from outside. Ignored once the database is in use.
+    ///
+    /// Returns whether it was taken.
+    pub fn set_salt(&self, salt: Salt) -> bool {
+        let mut state = self.state();
+        if state.proved {
+            return false;
+        }
+        state.salt = Some(salt);
+        state.forget_codec();
+        true
+    }
+
+    /// The salt of a file that starts with `head`; of an empty one, the salt that
+    /// it will get if it is this connection that creates it.
+    ///
+    /// # Errors
+    /// The operating system gave no random bytes.
+    pub fn salt(&self, head: Option<&Salt>) -> Result<Salt, Failure> {
+        let mut state = self.state();
+        match state.outside_salt().or(head.copied()) {
+            Some(salt) => Ok(salt),
+            None => state.choose_salt(),
+        }
+    }
+
+    /// Key, settings and salt of this database, for another one that inherits
+    /// them; `None` without a key.
+    #[must_use]
+    pub fn legacy(&self) -> Option<Legacy> {
+        let state = self.state();
+        Some(Legacy {
+            key: state.key.clone()?,
+            choice: state.choice,
+            codec: state.codec.clone(),
+        })
+    }
+
+    // The codec.
+
+    /// The codec, if key, settings and salt have been put together.
+    #[must_use]
+    pub fn codec(&self) -> Option<Arc<PageCodec>> {
+        self.state().codec.clone()
+    }
+
+    /// The codec for a file that starts with `file_salt`, deriving keys if that
+    /// has not been done, or was done for another salt.
+    ///
+    /// # Errors
+    /// A key or settings that can't be used.
+    pub fn bind(&self, file_salt: &Salt) -> Result<Arc<PageCodec>, Failure> {
+        let mut state = self.state();
+        let salt = state.outside_salt();
+        if salt.is_none() && state.choice.settings.plaintext_header > 0 {
+            return Err(state.fail(SettingsError::SaltMissing.into()));
+        }
+        state.bind(salt.unwrap_or(*file_salt))
+    }
+
+    /// The codec for a file that is still empty, whose salt we choose and whose
+    /// pages, where that was left open, are as large as the first that is written.
+    ///
+    /// # Errors
+    /// A key or settings that can't be used, or no random bytes.
+    pub fn bind_new(&self, page_size: usize) -> Result<Arc<PageCodec>, Failure> {
+        let mut state = self.state();
+        if state.choice.auto_page_size {
+            state.choice.settings.page_size = u32::try_from(page_size).unwrap_or(0);
+            state.codec = None;
+        }
+        // A codec that is there already is inherited, or from a creation that
+        // was rolled back: its salt is as good as a new one, and costs nothing.
+        let known = state.outside_salt();
+        let salt = match known.or_else(|| state.codec.as_ref().map(|codec| *codec.salt())) {
+            Some(salt) => salt,
+            None if state.choice.settings.plaintext_header > 0 => {
+                return Err(state.fail(SettingsError::SaltMissing.into()));
+            }
+            None => state.choose_salt()?,
+        };
+        state.bind(salt)
+    }
+
+    /// Finds the page size by which page 1 opens, with the keys already derived.
+    /// `head` is as much of the file's start as there is, up to the largest page.
+    ///
+    /// Returns whether there is one.
+    ///
+    /// # Errors
+    /// A key or settings that can't be used.
+    pub fn find_page_size(&self, head: &[u8]) -> Result<bool, Failure> {
+        let file_salt = head.first_chunk::<SALT_LEN>().copied().unwrap_or_default();
+        let mut size = *PAGE_SIZES.start();
+        while size <= *PAGE_SIZES.end() {
+            self.state().try_page_size(size);
+            // Some settings leave no room in a small page.
+            if let Ok(codec) = self.bind(&file_salt)
+                && let Some(page) = head.get(..codec.layout().page_size())
+                && codec.open(1, &mut Zeroizing::new(page.to_vec())).is_ok()
+            {
+                return Ok(true);
+            }
+            size *= 2;
+        }
+        self.state().try_page_size(Settings::default().page_size);
+        self.bind(&file_salt).map(|_| false)
+    }
+
+    /// Whether the codec belongs to a file whose first 16 bytes are these. (With
+    /// a salt from outside, or a plaintext header, they say nothing.)
+    #[must_use]
+    pub fn fits(&self, file_salt: &[u8]) -> bool {
+        let state = self.state();
+        state.outside_salt().is_some()
+            || state.choice.settings.plaintext_header > 0
+            || state
+                .codec
+                .as_ref()
+                .is_some_and(|codec| codec.salt()[..] == *file_salt)
+    }
+
+    /// Whether the key has opened a page of this file.
+    #[must_use]
+    pub fn is_proved(&self) -> bool {
+        self.state().proved
+    }
+
+    /// A page has opened: key and settings are right.
+    pub fn prove(&self) {
+        let mut state = self.state();
+        state.proved = true;
+        state.failure = None;
+    }
+
+    /// The file has become empty (a rolled-back creation): nothing is proved any
+    /// more, and whoever creates it next chooses the salt.
+    pub fn forget_file(&self) {
+        let mut state = self.state();
+        state.forget_codec();
+        state.plain = Plain::Unknown;
+    }
+
+    // What the files of one database tell each other.
+
+    /// What is known of an unkeyed file.
+    #[must_use]
+    pub fn plain(&self) -> Plain {
+        self.state().plain
+    }
+
+    /// The unkeyed file is a plaintext database.
+    pub fn set_plain(&self) {
+        self.state().plain = Plain::Yes;
+    }
+
+    /// Whether page 1, when last seen, had auto-vacuum on.
+    #[must_use]
+    pub fn auto_vacuum(&self) -> bool {
+        self.state().auto_vacuum
+    }
+
+    /// Notes what a decrypted page 1 says: bytes 52 to 55 are non-zero with
+    /// auto-vacuum (SQLite file format, section 1.3).
+    pub fn note_page1(&self, page: &[u8]) {
+        self.state().auto_vacuum = page[52..56] != [0; 4];
+    }
+
+    /// Whether a checkpoint is copying pages from log to database, which it does
+    /// without any cryptography: a page is the same bytes in both.
+    #[must_use]
+    pub fn is_checkpointing(&self) -> bool {
+        self.state().checkpointing
+    }
+
+    /// A checkpoint starts or ends.
+    pub fn set_checkpointing(&self, on: bool) {
+        self.state().checkpointing = on;
+    }
+
+    /// A number that changes whenever the write lock of the log changes hands:
+    /// what was remembered of the log's end before is then no longer sure.
+    #[must_use]
+    pub fn wal_epoch(&self) -> u64 {
+        self.state().wal_epoch
+    }
+
+    /// The write lock of the log changes hands.
+    pub fn next_wal_epoch(&self) {
+        self.state().wal_epoch += 1;
+    }
+
+    /// A rollback has read this page from the journal.
+    pub fn set_restored(&self, pgno: u32, plain: &[u8], sealed: &[u8]) {
+        self.state().restored = Some(Restored {
+            pgno,
+            plain: Zeroizing::new(plain.to_vec()),
+            sealed: sealed.to_vec(),
+        });
+    }
+
+    /// The sealed form of a page that is being put back as the journal has it.
+    #[must_use]
+    pub fn take_restored(&self, pgno: u32, plain: &[u8]) -> Option<Vec<u8>> {
+        let restored = self.state().restored.take()?;
+        (restored.pgno == pgno && restored.plain[..] == *plain).then_some(restored.sealed)
+    }
+
+    // Failures.
+
+    /// Refuses everything that will be asked of this database.
+    pub fn refuse(&self, failure: Failure) {
+        let mut state = self.state();
+        state.failure = Some(failure.clone());
+        state.refused = Some(failure);
+    }
+
+    /// Why everything is refused, if it is.
+    #[must_use]
+    pub fn refused(&self) -> Option<Failure> {
+        self.state().refused.clone()
+    }
+
+    /// Records why something failed, for `PRAGMA cipher_status` and the typed API.
+    pub fn fail(&self, failure: Failure) -> Failure {
+        self.state().fail(failure)
+    }
+
+    /// The last failure.
+    #[must_use]
+    pub fn failure(&self) -> Option<Failure> {
+        self.state().failure.clone()
+    }
+
+    /// What it means that a page could not be opened.
+    #[must_use]
+    pub fn page_failure(&self, error: PageError) -> Failure {
+        match error.page() {
+            1 => Failure::WrongKey,
+            pgno => Failure::DamagedPage { pgno },
+        }
+    }
+}
+
+impl State {
+    fn outside_salt(&self) -> Option<Salt> {
+        self.key.as_ref().and_then(Key::salt).or(self.salt)
+    }
+
+    fn forget_codec(&mut self) {
+        self.codec = None;
+        self.proved = false;
+        self.failure = None;
+        self.restored = None;
+    }
+
+    fn fail(&mut self, failure: Failure) -> Failure {
+        self.failure = Some(failure.clone());
+        failure
+    }
+
+    fn choose_salt(&mut self) -> Result<Salt, Failure> {
+        if let Some(salt) = self.new_salt {
+            return Ok(salt);
+        }
+        match random::array::<SALT_LEN>() {
+            Ok(salt) => {
+                self.new_salt = Some(salt);
+                Ok(salt)
+            }
+            Err(error) => Err(self.fail(error.into())),
+        }
+    }
+
+    fn try_page_size(&mut self, page_size: u32) {
+        self.choice.settings.page_size = page_size;
+        self.codec = None;
+    }
+
+    fn bind(&mut self, salt: Salt) -> Result<Arc<PageCodec>, Failure> {
+        if let Some(codec) = &self.codec
+            && *codec.salt() == salt
+        {
+            return Ok(Arc::clone(codec));
+        }
+        match self.make_codec(salt) {
+            Ok(codec) => {
+                let codec = Arc::new(codec);
+                self.codec = Some(Arc::clone(&codec));
+                self.proved = false;
+                Ok(codec)
+            }
+            Err(failure) => Err(self.fail(failure)),
+        }
+    }
+
+    fn make_codec(&mut self, salt: Salt) -> Result<PageCodec, Failure> {
+        let Some(key) = &self.key else {
+            return Err(Failure::NoKey);
+        };
+        let settings = self.choice.settings;
+        settings.validate()?;
+        // The page size has no part in the keys.
+        let for_keys = Settings {
+            page_size: 0,
+            ..settings
+        };
+        let keys = match &self.derived {
+            Some((with, keys)) if *with == for_keys && keys.salt == salt => Arc::clone(keys),
+            _ => {
+                let keys = Arc::new(keys::derive(key, &settings, &salt)?);
+                self.derived = Some((for_keys, Arc::clone(&keys)));
+                keys
+            }
+        };
+        Ok(PageCodec::new(&settings, &keys)?)
+    }
+}
+
+/// What one database hands down to another that is attached without a key.
+pub struct Legacy {
+    /// The key.
+    pub key: Key,
+    /// The settings it goes with.
+    pub choice: Choice,
+    /// The keys already derived, with their salt.
+    pub codec: Option<Arc<PageCodec>>,
+}
+
+impl Session {
+    /// Takes over another database's key and settings, and its salt where the
+    /// file is new.
+    pub fn inherit(&self, legacy: Legacy) {
+        let mut state = self.state();
+        state.base = Some(legacy.choice);
+        state.choice = legacy.choice;
+        state.key = Some(legacy.key);
+        if legacy.choice.settings.plaintext_header > 0 {
+            state.salt = legacy.codec.as_ref().map(|codec| *codec.salt());
+        }
+        state.codec = legacy.codec;
+        state.proved = false;
+    }
+}

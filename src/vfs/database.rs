@@ -1,0 +1,542 @@
+//! The database file: pages sealed on the way down and opened on the way up.
+//!
+//! What is read is proved before anything is done with it: taking the first
+//! lock, a keyed connection opens page 1, and until a page has opened nothing is
+//! written. Two files may have no page 1 that opens although the key is right:
+//! one whose crash left it half written, and one whose checkpoint did. A
+//! rollback journal or log then lies beside it, and proves the key instead.
+
+use core::ffi::{CStr, c_int};
+use std::sync::Arc;
+
+use libsqlite3_sys as ffi;
+use zeroize::Zeroizing;
+
+use crate::error::{Failure, PageError, Refusal};
+use crate::format::layout::PAGE_SIZES;
+use crate::format::{Layout, PageCodec};
+use crate::pragma::Facts;
+use crate::secret::SALT_LEN;
+use crate::session::{MAGIC, Plain, Session};
+
+use super::code::{Code, Result};
+use super::ffi::host::{self, Host};
+use super::lower::{LowerFile, LowerVfs};
+
+/// Most empty pages that are sealed and written at once to fill a gap.
+const GAP_BATCH: u64 = 64;
+
+/// Names of the files beside a database, as SQLite gives them.
+pub(crate) struct SideNames {
+    pub(crate) journal: Option<&'static CStr>,
+    pub(crate) log: Option<&'static CStr>,
+}
+
+pub(crate) struct Database {
+    lower: LowerFile,
+    vfs: LowerVfs,
+    session: Arc<Session>,
+    side: SideNames,
+    host: Host,
+    /// SQLite is still opening the file: it peeks at the header without a lock.
+    opening: bool,
+    /// Whether an ATTACH has a key for it is not known yet.
+    unsettled: bool,
+    level: c_int,
+    /// The file is at least this long; 0 where that is not known.
+    known_size: u64,
+    page: Zeroizing<Vec<u8>>,
+}
+
+impl Database {
+    pub(crate) fn new(
+        lower: LowerFile,
+        vfs: LowerVfs,
+        session: Arc<Session>,
+        side: SideNames,
+    ) -> Self {
+        Self {
+            lower,
+            vfs,
+            session,
+            side,
+            host: Host::none(),
+            opening: true,
+            unsettled: false,
+            level: ffi::SQLITE_LOCK_NONE,
+            known_size: 0,
+            page: Zeroizing::default(),
+        }
+    }
+
+    pub(crate) fn lower(&self) -> &LowerFile {
+        &self.lower
+    }
+
+    pub(crate) fn into_lower(self) -> LowerFile {
+        self.lower
+    }
+
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    pub(crate) fn host(&self) -> Host {
+        self.host
+    }
+
+    /// SQLite has opened the file for the connection behind `host`.
+    pub(crate) fn opened_by(&mut self, host: Host) {
+        self.host = host;
+        self.opening = false;
+        self.unsettled = true;
+    }
+
+    /// The connection, the first time that this is asked for after opening.
+    pub(crate) fn take_unsettled(&mut self) -> Option<Host> {
+        core::mem::take(&mut self.unsettled).then_some(self.host)
+    }
+
+    fn fail<T>(&self, failure: Failure) -> Result<T> {
+        host::fail(&self.session, failure)
+    }
+
+    // Reading.
+
+    pub(crate) fn read(&mut self, buf: &mut [u8], offset: u64) -> Result {
+        if !self.session.is_keyed() {
+            return self.read_unkeyed(buf, offset);
+        }
+        if self.opening {
+            // The peek runs without a lock and before any pragma: whatever it
+            // saw could be torn, or of other settings. Page 1 tells SQLite all.
+            return no_header(buf);
+        }
+        let codec = match self.bound()? {
+            Some(codec) => codec,
+            None => return self.lower.read(buf, offset),
+        };
+        let page_size = codec.layout().page_size() as u64;
+        if buf.len() as u64 == page_size && offset.is_multiple_of(page_size) {
+            return self.read_page(codec, page_number(offset, page_size)?, buf);
+        }
+        self.read_pieces(codec, buf, offset)
+    }
+
+    fn read_unkeyed(&mut self, buf: &mut [u8], offset: u64) -> Result {
+        if self.session.plain() == Plain::Yes || self.look_plain()? {
+            return self.lower.read(buf, offset);
+        }
+        if self.opening {
+            return no_header(buf);
+        }
+        self.fail(Failure::NoKey)
+    }
+
+    /// Whether an unkeyed file is a plaintext database, or empty. A file that
+    /// starts with zeros is one whose first page never arrived.
+    fn look_plain(&mut self) -> Result<bool> {
+        let Some(head) = self.head()? else {
+            return Ok(self.lower.size()? == 0);
+        };
+        let plain = head == MAGIC || head == [0; SALT_LEN];
+        if plain {
+            self.session.set_plain();
+        }
+        Ok(plain)
+    }
+
+    /// The file's first 16 bytes; `None` where it has fewer.
+    fn head(&self) -> Result<Option<[u8; SALT_LEN]>> {
+        let mut head = [0; SALT_LEN];
+        match self.lower.read(&mut head, 0) {
+            Ok(()) => Ok(Some(head)),
+            Err(Code::SHORT_READ) => Ok(None),
+            Err(code) => Err(code),
+        }
+    }
+
+    /// The codec of a keyed file; `None` while the file is empty.
+    fn bound(&mut self) -> Result<Option<Arc<PageCodec>>> {
+        if let Some(codec) = self.session.codec()
+            && self.session.is_proved()
+        {
+            return Ok(Some(codec));
+        }
+        let Some(head) = self.head()? else {
+            // Less than a salt: nothing, or what a crash left of a creation that
+            // the journal beside it will undo.
+            return if self.lower.size()? == 0 || self.side_file_exists() {
+                Ok(None)
+            } else {
+                self.fail(Failure::WrongKey)
+            };
+        };
+        if head == MAGIC && self.session.settings().plaintext_header == 0 {
+            return self.fail(Failure::NotEncrypted);
+        }
+        if self.session.is_page_size_open() {
+            self.find_page_size()?;
+        }
+        match self.session.bind(&head) {
+            Ok(codec) => Ok(Some(codec)),
+            Err(failure) => self.fail(failure),
+        }
+    }
+
+    fn find_page_size(&self) -> Result {
+        let len = self.lower.size()?.min((*PAGE_SIZES.end()).into());
+        let mut head = vec![0; len as usize];
+        self.lower.read(&mut head, 0)?;
+        match self.session.find_page_size(&head) {
+            Ok(_) => Ok(()),
+            Err(failure) => self.fail(failure),
+        }
+    }
+
+    /// What the file starts with, and whether there is anything in it.
+    pub(crate) fn facts(&self) -> Result<Facts> {
+        Ok(Facts {
+            head: self.head()?,
+            empty: self.lower.size()? == 0,
+        })
+    }
+
+    /// Reads and opens one whole page in place.
+    fn read_page(&mut self, codec: Arc<PageCodec>, pgno: u32, buf: &mut [u8]) -> Result {
+        let offset = codec.layout().offset(pgno);
+        match self.lower.read(buf, offset) {
+            Ok(()) => {}
+            Err(Code::SHORT_READ) => return self.short_page(pgno, buf, offset),
+            Err(code) => return Err(code),
+        }
+        let codec = if pgno == 1 && !self.session.fits(&buf[..SALT_LEN]) {
+            // Another connection has created the file anew since.
+            let mut salt = [0; SALT_LEN];
+            salt.copy_from_slice(&buf[..SALT_LEN]);
+            match self.session.bind(&salt) {
+                Ok(codec) => codec,
+                Err(failure) => return self.fail(failure),
+            }
+        } else {
+            codec
+        };
+        match codec.open(pgno, buf) {
+            Ok(()) => {
+                if pgno == 1 {
+                    self.session.note_page1(buf);
+                }
+                if pgno == 1 || codec.layout().mac_len() > 0 {
+                    self.session.prove();
+                }
+                Ok(())
+            }
+            // SQLCipher reads a hole as an empty page where auto-vacuum is on,
+            // and nowhere else.
+            Err(PageError::Zeros { pgno: 2.. }) if self.session.auto_vacuum() => {
+                buf.fill(0);
+                Ok(())
+            }
+            Err(error) => {
+                buf.fill(0);
+                self.fail(self.session.page_failure(error))
+            }
+        }
+    }
+
+    /// A page that the file does not hold, or not all of.
+    fn short_page(&self, pgno: u32, buf: &mut [u8], offset: u64) -> Result {
+        buf.fill(0);
+        if self.lower.size()? <= offset {
+            return Err(Code::SHORT_READ);
+        }
+        self.fail(if pgno == 1 {
+            Failure::WrongKey
+        } else {
+            Failure::ShortPage { pgno }
+        })
+    }
+
+    /// Reads any bytes, by way of the pages that hold them.
+    fn read_pieces(&mut self, codec: Arc<PageCodec>, buf: &mut [u8], offset: u64) -> Result {
+        let page_size = codec.layout().page_size();
+        let mut page = core::mem::take(&mut self.page);
+        page.resize(page_size, 0);
+        let result = (|| {
+            let mut done = 0;
+            while done < buf.len() {
+                let at = offset + done as u64;
+                let within = (at % page_size as u64) as usize;
+                let n = (page_size - within).min(buf.len() - done);
+                let pgno = page_number(at - within as u64, page_size as u64)?;
+                if let Err(code) = self.read_page(Arc::clone(&codec), pgno, &mut page) {
+                    buf[done..].fill(0);
+                    return Err(code);
+                }
+                buf[done..done + n].copy_from_slice(&page[within..within + n]);
+                done += n;
+            }
+            Ok(())
+        })();
+        self.page = page;
+        result
+    }
+
+    // Writing.
+
+    pub(crate) fn write(&mut self, data: &[u8], offset: u64) -> Result {
+        if !self.session.is_keyed() {
+            return self.write_unkeyed(data, offset);
+        }
+        let codec = self.codec_for_write(data.len())?;
+        let layout = *codec.layout();
+        let page_size = layout.page_size();
+        if data.len() != page_size || !offset.is_multiple_of(page_size as u64) {
+            return self.fail(Failure::Refused(Refusal::NotAPage {
+                offset,
+                len: data.len(),
+                page_size,
+            }));
+        }
+        let pgno = page_number(offset, page_size as u64)?;
+        if self.session.is_checkpointing() {
+            // The same bytes in log and database: no cryptography (the log gave
+            // them out as they are).
+            return self.put(&codec, data, offset);
+        }
+        if let Some(sealed) = self.session.take_restored(pgno, data) {
+            return self.put(&codec, &sealed, offset);
+        }
+        if let Err(refusal) = check_plain_page(&layout, pgno, data) {
+            return self.fail(Failure::Refused(refusal));
+        }
+        let mut page = core::mem::take(&mut self.page);
+        page.clear();
+        page.extend_from_slice(data);
+        if pgno == 1 {
+            self.session.note_page1(&page);
+        }
+        if let Err(error) = codec.seal(pgno, &mut page) {
+            return self.fail(error.into());
+        }
+        let result = self.put(&codec, &page, offset);
+        self.page = page;
+        result
+    }
+
+    fn write_unkeyed(&mut self, data: &[u8], offset: u64) -> Result {
+        if self.session.plain() != Plain::Yes {
+            if !self.look_plain()? {
+                return self.fail(Failure::Refused(Refusal::Unkeyed));
+            }
+            self.session.set_plain();
+        }
+        self.lower.write(data, offset)
+    }
+
+    /// The codec to seal with: proved against this file, or new with it.
+    fn codec_for_write(&mut self, len: usize) -> Result<Arc<PageCodec>> {
+        if self.session.is_proved()
+            && let Some(codec) = self.session.codec()
+        {
+            return Ok(codec);
+        }
+        if self.lower.size()? != 0 {
+            return self.fail(Failure::Refused(Refusal::Unproven));
+        }
+        match self.session.bind_new(len) {
+            Ok(codec) => {
+                self.session.prove();
+                Ok(codec)
+            }
+            Err(failure) => self.fail(failure),
+        }
+    }
+
+    /// Writes a sealed page, and sealed empty pages before it where it would
+    /// leave a hole: a page of zeros in a file is then never something we made.
+    fn put(&mut self, codec: &PageCodec, sealed: &[u8], offset: u64) -> Result {
+        let end = offset + sealed.len() as u64;
+        if end > self.known_size {
+            let size = self.lower.size()?;
+            if size < offset {
+                self.fill_gap(codec, size, offset)?;
+            }
+            self.known_size = size.max(end);
+        }
+        self.lower.write(sealed, offset)
+    }
+
+    fn fill_gap(&mut self, codec: &PageCodec, size: u64, end: u64) -> Result {
+        let page_size = codec.layout().page_size() as u64;
+        let mut at = size - size % page_size;
+        let mut batch = Vec::new();
+        while at < end {
+            let pages = ((end - at) / page_size).min(GAP_BATCH);
+            batch.clear();
+            batch.resize((pages * page_size) as usize, 0);
+            for (index, page) in batch.chunks_exact_mut(page_size as usize).enumerate() {
+                let pgno = page_number(at + index as u64 * page_size, page_size)?;
+                if let Err(error) = codec.seal(pgno, page) {
+                    return self.fail(error.into());
+                }
+            }
+            self.lower.write(&batch, at)?;
+            at += batch.len() as u64;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn truncate(&mut self, size: i64) -> Result {
+        self.known_size = 0;
+        if self.session.is_keyed() && size != 0 && !self.session.is_proved() {
+            return self.fail(Failure::Refused(Refusal::Unproven));
+        }
+        self.lower.truncate(size)?;
+        if size == 0 {
+            self.session.forget_file();
+        }
+        Ok(())
+    }
+
+    // Locks.
+
+    /// Takes a lock. Where the file is new, what SQLite must be told about it is
+    /// returned: the caller does that, since it calls back into this file.
+    pub(crate) fn lock(&mut self, level: c_int) -> Result<Option<NewShape>> {
+        self.lower.lock(level)?;
+        let first = self.level == ffi::SQLITE_LOCK_NONE;
+        self.level = level;
+        if !first {
+            return Ok(None);
+        }
+        self.first_lock().inspect_err(|_| {
+            let _ = self.unlock(ffi::SQLITE_LOCK_NONE);
+        })
+    }
+
+    pub(crate) fn unlock(&mut self, level: c_int) -> Result {
+        self.level = level;
+        self.known_size = 0;
+        self.lower.unlock(level)
+    }
+
+    /// What must be settled before SQLite looks at journal, log or pages.
+    fn first_lock(&mut self) -> Result<Option<NewShape>> {
+        if let Some(failure) = self.session.refused() {
+            return self.fail(failure);
+        }
+        if !self.session.is_keyed() {
+            if self.session.plain() == Plain::Yes || self.look_plain()? {
+                return Ok(None);
+            }
+            return self.fail(Failure::NoKey);
+        }
+        if self.session.is_proved() {
+            return Ok(None);
+        }
+        let Some(codec) = self.bound()? else {
+            return self.new_shape().map(Some);
+        };
+        match self.try_page(&codec) {
+            Ok(()) => Ok(None),
+            // Half a page 1 is what a crash leaves, and these mend it.
+            Err(_) if self.side_file_exists() => Ok(None),
+            Err(failure) => self.fail(failure),
+        }
+    }
+
+    /// Opens the first page that proves the key: page 1, or where all of it is in
+    /// the clear, page 2.
+    fn try_page(&mut self, codec: &Arc<PageCodec>) -> core::result::Result<(), Failure> {
+        let layout = codec.layout();
+        let pgno = if layout.start(1) == layout.body_end() {
+            2
+        } else {
+            1
+        };
+        let mut page = Zeroizing::new(vec![0; layout.page_size()]);
+        if self.lower.read(&mut page, layout.offset(pgno)).is_err() {
+            // A database of one page in the clear has nothing to prove a key by.
+            return if pgno == 2 {
+                Ok(())
+            } else {
+                Err(Failure::WrongKey)
+            };
+        }
+        codec.open(pgno, &mut page).map_err(|_| Failure::WrongKey)?;
+        if pgno == 1 {
+            self.session.note_page1(&page);
+        }
+        self.session.prove();
+        Ok(())
+    }
+
+    fn side_file_exists(&self) -> bool {
+        [self.side.journal, self.side.log]
+            .into_iter()
+            .flatten()
+            .any(|name| self.vfs.exists(name))
+    }
+
+    /// The page layout of a file that is still empty.
+    fn new_shape(&self) -> Result<NewShape> {
+        match Layout::new(&self.session.settings()) {
+            Ok(layout) => Ok(NewShape {
+                page_size: (!self.session.is_page_size_open()).then(|| layout.page_size()),
+                reserve: layout.reserve(),
+            }),
+            Err(error) => self.fail(error.into()),
+        }
+    }
+}
+
+/// What SQLite must be told about a new database's pages. The first shared lock
+/// on the empty file is the last moment at which it listens, and comes after all
+/// the pragmas.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewShape {
+    /// Bytes of a page; `None`: as SQLite likes.
+    pub(crate) page_size: Option<usize>,
+    pub(crate) reserve: usize,
+}
+
+/// What SQLite takes for an empty file's header: it keeps its defaults.
+fn no_header(buf: &mut [u8]) -> Result {
+    buf.fill(0);
+    Err(Code::SHORT_READ)
+}
+
+/// The 1-based number of the page that starts at `offset`.
+fn page_number(offset: u64, page_size: u64) -> Result<u32> {
+    u32::try_from(offset / page_size + 1).map_err(|_| Code::IOERR)
+}
+
+/// Refuses a page that does not leave the reserve to us, or a page 1 that says
+/// that the database's other pages will not.
+pub(crate) fn check_plain_page(
+    layout: &Layout,
+    pgno: u32,
+    data: &[u8],
+) -> core::result::Result<(), Refusal> {
+    if pgno == 1 {
+        // SQLite file format, section 1.3: 1 stands for 65536.
+        let page_size = match u16::from_be_bytes([data[16], data[17]]) {
+            1 => 65536,
+            size => size.into(),
+        };
+        let reserve = data[20];
+        if page_size as usize != layout.page_size() || (reserve as usize) < layout.reserve() {
+            return Err(Refusal::ForeignPage1 {
+                page_size,
+                reserve,
+                needed_page_size: layout.page_size(),
+                needed_reserve: layout.reserve(),
+            });
+        }
+    }
+    if data[layout.body_end()..].iter().any(|&byte| byte != 0) {
+        return Err(Refusal::ReserveInUse { pgno });
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! File controls: pragmas, the connection behind a file, checkpoints.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::Arc;
+
+use libsqlite3_sys as ffi;
+
+use crate::pragma::{self, Reply};
+use crate::session::{Plain, Session};
+
+use super::super::code::{Code, Result};
+use super::super::database::Database;
+use super::super::file::File;
+use super::host::{self, Host};
+use super::io;
+
+/// Asks which file answers: the argument is a `usize` that takes its address.
+/// (The numbers are "PSL" and a digit; SQLite leaves those above 100 to VFSes.)
+pub(super) const OP_WHO: c_int = 0x5053_4c01;
+/// Asks for the session: the argument is a `*const Session` that takes an owned
+/// reference.
+pub(super) const OP_SESSION: c_int = 0x5053_4c02;
+
+/// # Safety
+/// `file` must be open, and `arg` what `op` asks for.
+pub(super) unsafe fn file_control(
+    file: *mut ffi::sqlite3_file,
+    op: c_int,
+    arg: *mut c_void,
+) -> Result {
+    // SAFETY: the file is open, says the caller; this borrow ends here.
+    let database = unsafe {
+        io::with(file, |file| {
+            Ok(file
+                .database()
+                .map(|database| (Arc::clone(database.session()), database.host())))
+        })?
+    };
+    match (op, database) {
+        (ffi::SQLITE_FCNTL_VFSNAME, _) => {
+            // SAFETY: the caller's promise.
+            unsafe { vfs_name(file, arg.cast()) }
+        }
+        // A sealed file can't be written in one atomic piece.
+        (
+            ffi::SQLITE_FCNTL_BEGIN_ATOMIC_WRITE
+            | ffi::SQLITE_FCNTL_COMMIT_ATOMIC_WRITE
+            | ffi::SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE,
+            _,
+        ) => Err(Code::NOT_FOUND),
+        (ffi::SQLITE_FCNTL_PDB, Some(_)) => {
+            // SAFETY: that is what this op's argument is.
+            let host = unsafe { Host::from_pdb(arg) };
+            // SAFETY: the caller's promise.
+            unsafe {
+                on_database(file, |database| database.opened_by(host))?;
+                let _ = pass_on(file, op, arg);
+            }
+            Ok(())
+        }
+        (ffi::SQLITE_FCNTL_PRAGMA, Some((session, _))) => {
+            // SAFETY: this op's argument is an array of three or more C strings.
+            match unsafe { run_pragma(file, &session, arg.cast()) } {
+                // SAFETY: the caller's promise.
+                Err(Code::NOT_FOUND) => unsafe { pass_on(file, op, arg) },
+                result => result,
+            }
+        }
+        (ffi::SQLITE_FCNTL_CKPT_START, Some((session, _))) => {
+            session.set_checkpointing(session.is_keyed());
+            // SAFETY: the caller's promise.
+            unsafe { pass_on(file, op, arg) }
+        }
+        (ffi::SQLITE_FCNTL_CKPT_DONE, Some((session, _))) => {
+            session.set_checkpointing(false);
+            // SAFETY: the caller's promise.
+            unsafe { pass_on(file, op, arg) }
+        }
+        (ffi::SQLITE_FCNTL_MMAP_SIZE, Some(_)) => {
+            // A mapping would show SQLite the ciphertext: there is never one.
+            // SAFETY: this op's argument is a 64-bit integer.
+            unsafe { *arg.cast::<i64>() = 0 };
+            Ok(())
+        }
+        (ffi::SQLITE_FCNTL_CHUNK_SIZE | ffi::SQLITE_FCNTL_SIZE_HINT, Some((session, _)))
+            if session.plain() != Plain::Yes =>
+        {
+            // They would grow the file by zeros, which are no sealed pages.
+            Ok(())
+        }
+        (OP_WHO, Some(_)) => {
+            // SAFETY: this op's argument is a usize.
+            unsafe { *arg.cast::<usize>() = file as usize };
+            Ok(())
+        }
+        (OP_SESSION, Some((session, _))) => {
+            // SAFETY: this op's argument is a pointer, which takes the reference.
+            unsafe { *arg.cast::<*const Session>() = Arc::into_raw(session) };
+            Ok(())
+        }
+        // SAFETY: the caller's promise.
+        _ => unsafe { pass_on(file, op, arg) },
+    }
+}
+
+/// # Safety
+/// `file` must be open.
+unsafe fn on_database<T>(
+    file: *mut ffi::sqlite3_file,
+    f: impl FnOnce(&mut Database) -> T,
+) -> Result<T> {
+    // SAFETY: open, says the caller.
+    unsafe {
+        io::with(file, |file: &mut File| {
+            file.database().map(f).ok_or(Code::NOT_FOUND)
+        })
+    }
+}
+
+/// # Safety
+/// `file` must be open, and `arg` what `op` asks for.
+unsafe fn pass_on(file: *mut ffi::sqlite3_file, op: c_int, arg: *mut c_void) -> Result {
+    // SAFETY: the caller's promise.
+    unsafe { io::with(file, |file| file.lower().control(op, arg)) }
+}
+
+/// Puts our name before the lower VFS's.
+///
+/// # Safety
+/// `file` must be open and `out` the argument of `SQLITE_FCNTL_VFSNAME`.
+unsafe fn vfs_name(file: *mut ffi::sqlite3_file, out: *mut *mut c_char) -> Result {
+    // SAFETY: the caller's promise; a name that the lower VFS leaves is a C
+    // string from SQLite's allocator.
+    unsafe {
+        let _ = pass_on(file, ffi::SQLITE_FCNTL_VFSNAME, out.cast());
+        let below = if (*out).is_null() {
+            String::new()
+        } else {
+            let name = CStr::from_ptr(*out).to_string_lossy().into_owned();
+            ffi::sqlite3_free((*out).cast());
+            *out = core::ptr::null_mut();
+            format!("/{name}")
+        };
+        *out = host::sqlite_string(&format!("pageseal{below}"))?;
+    }
+    Ok(())
+}
+
+/// Runs a pragma that is ours.
+///
+/// # Safety
+/// `file` must be open and `args` the argument of `SQLITE_FCNTL_PRAGMA`.
+unsafe fn run_pragma(
+    file: *mut ffi::sqlite3_file,
+    session: &Arc<Session>,
+    args: *mut *mut c_char,
+) -> Result {
+    // SAFETY: answer, name, and value or NULL, the latter two C strings.
+    let (name, value) = unsafe {
+        let value = *args.add(2);
+        (
+            CStr::from_ptr(*args.add(1)),
+            (!value.is_null()).then(|| CStr::from_ptr(value).to_bytes()),
+        )
+    };
+    let answer = |text: &str| -> Result {
+        let text = host::sqlite_string(text)?;
+        // SAFETY: the first element takes the answer.
+        unsafe { *args = text };
+        Ok(())
+    };
+    // A file that can't be read has nothing to tell; what reads it will fail.
+    let facts = || {
+        // SAFETY: the caller's promise.
+        unsafe { on_database(file, |database| database.facts()) }
+            .and_then(|facts| facts)
+            .unwrap_or_default()
+    };
+    match pragma::run(session, &name.to_string_lossy(), value, facts) {
+        Reply::NotOurs => Err(Code::NOT_FOUND),
+        Reply::Nothing => Ok(()),
+        Reply::Row(text) => answer(&text),
+        Reply::IntegrityCheck => Err(Code::NOT_FOUND),
+        Reply::Error(text) => {
+            answer(&text)?;
+            Err(Code::ERROR)
+        }
+    }
+}
+
+/// Before a database is used for the first time: if it is an ATTACH that has just
+/// opened it, gives it the key that the statement names, or else the main
+/// database's. (When `SQLITE_FCNTL_PDB` comes, the connection itself may still be
+/// on its way to being open, and then answers no questions.)
+///
+/// # Safety
+/// `file` must be open.
+pub(super) unsafe fn settle(file: *mut ffi::sqlite3_file) -> Result {
+    // SAFETY: the caller's promise; the borrow ends with the call.
+    let unsettled = unsafe {
+        io::with(file, |file| {
+            Ok(file.database().and_then(|database| {
+                let host = database.take_unsettled()?;
+                Some((Arc::clone(database.session()), host))
+            }))
+        })?
+    };
+    if let Some((session, host)) = unsettled
+        && let Some(text) = host.attach_text()
+        // The main database may be used for the first time within an ATTACH.
+        && !host.is_main(file)
+    {
+        let main = host.main_session();
+        pragma::key_attached(&session, main.as_deref(), text.as_deref().map(Vec::as_slice));
+    }
+    Ok(())
+}

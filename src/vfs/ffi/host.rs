@@ -1,0 +1,315 @@
+//! Calls up into SQLite: its log, URI parameters, the connection behind a file
+//! and the statement that it is running.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::{self, NonNull};
+use std::ffi::CString;
+use std::sync::Arc;
+
+use libsqlite3_sys as ffi;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::error::Failure;
+use crate::pragma::{attach, sql};
+use crate::session::Session;
+
+use super::super::code::{self, Code, Result};
+use super::super::database::{NewShape, SideNames};
+use super::control;
+
+/// Writes a line to SQLite's error log (`SQLITE_CONFIG_LOG`).
+pub(crate) fn log(code: c_int, message: &str) {
+    let message = c_string(message);
+    // SAFETY: the format takes one C string, and gets one.
+    unsafe { ffi::sqlite3_log(code, c"%s".as_ptr(), message.as_ptr()) }
+}
+
+/// Records a failure, logs it, and gives its code as an error.
+pub(crate) fn fail<T>(session: &Session, failure: Failure) -> Result<T> {
+    let code = code::of_failure(&failure);
+    log(code.0, &format!("pageseal: {failure}"));
+    session.fail(failure);
+    Err(code)
+}
+
+/// A C string; what follows a NUL is cut.
+fn c_string(text: &str) -> CString {
+    let text = text.split('\0').next().unwrap_or_default();
+    CString::new(text).unwrap_or_default()
+}
+
+/// A name and value of a URI, copied; values may hold keys.
+pub(super) type Parameters = Vec<(Vec<u8>, Zeroizing<Vec<u8>>)>;
+
+/// The parameters of a database's URI.
+///
+/// # Safety
+/// `name` must be NULL or a database name as SQLite passes it to `xOpen`.
+pub(super) unsafe fn uri_parameters(name: ffi::sqlite3_filename) -> Parameters {
+    let mut parameters = Parameters::new();
+    if name.is_null() {
+        return parameters;
+    }
+    for n in 0.. {
+        // SAFETY: such a name is followed by its parameters.
+        let (key, value) = unsafe {
+            let key = ffi::sqlite3_uri_key(name, n);
+            if key.is_null() {
+                break;
+            }
+            (key, ffi::sqlite3_uri_parameter(name, key))
+        };
+        // SAFETY: both are C strings in that name.
+        let bytes = |text: *const c_char| unsafe { CStr::from_ptr(text) }.to_bytes().to_vec();
+        if !value.is_null() {
+            parameters.push((bytes(key), Zeroizing::new(bytes(value))));
+        }
+    }
+    parameters
+}
+
+/// The names of a database's journal and log. They live as long as the file.
+///
+/// # Safety
+/// As for [`uri_parameters`].
+pub(super) unsafe fn side_names(name: ffi::sqlite3_filename) -> SideNames {
+    let name_of = |get: unsafe extern "C" fn(ffi::sqlite3_filename) -> *const c_char| {
+        if name.is_null() {
+            return None;
+        }
+        // SAFETY: such a name is followed by those of journal and log, which SQLite
+        // keeps until after the file is closed.
+        unsafe {
+            let name = get(name);
+            (!name.is_null()).then(|| CStr::from_ptr(name))
+        }
+    };
+    SideNames {
+        journal: name_of(ffi::sqlite3_filename_journal),
+        log: name_of(ffi::sqlite3_filename_wal),
+    }
+}
+
+/// The connection that a database file is open for.
+///
+/// SQLite gives the address of its own pointer to the connection, and that
+/// pointer is right at any moment at which it calls a method of the file, also
+/// where several connections share a cache.
+#[derive(Clone, Copy)]
+pub(crate) struct Host(Option<NonNull<*mut ffi::sqlite3>>);
+
+// SAFETY: only followed while SQLite calls a method of the file, from the thread
+// that holds the connection's mutex.
+unsafe impl Send for Host {}
+
+impl Host {
+    /// Not known yet.
+    pub(crate) const fn none() -> Self {
+        Self(None)
+    }
+
+    /// # Safety
+    /// `arg` must be the argument of `SQLITE_FCNTL_PDB`.
+    pub(super) unsafe fn from_pdb(arg: *mut c_void) -> Self {
+        Self(NonNull::new(arg.cast()))
+    }
+
+    fn db(self) -> Option<NonNull<ffi::sqlite3>> {
+        // SAFETY: see the type; the pointer lives as long as the file.
+        self.0.and_then(|db| NonNull::new(unsafe { db.read() }))
+    }
+
+    /// Calls `f` with the name of each schema, as long as it returns `None`.
+    fn find_schema<T>(self, mut f: impl FnMut(&CStr) -> Option<T>) -> Option<T> {
+        let db = self.db()?;
+        for n in 0.. {
+            // SAFETY: the connection is open; past the last schema comes NULL.
+            let name = unsafe {
+                let name = ffi::sqlite3_db_name(db.as_ptr(), n);
+                if name.is_null() {
+                    return None;
+                }
+                CStr::from_ptr(name)
+            };
+            if let Some(found) = f(name) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// Whether this is the connection's main database.
+    pub(super) fn is_main(self, file: *mut ffi::sqlite3_file) -> bool {
+        self.schema_of(file).is_some_and(|name| name.as_c_str() == c"main")
+    }
+
+    /// The schema whose database file is this one. (A shim above ours has a file
+    /// of its own, so files can't be compared; the question reaches us through it.)
+    fn schema_of(self, file: *mut ffi::sqlite3_file) -> Option<CString> {
+        self.find_schema(|name| {
+            let mut who: usize = 0;
+            self.control(name, control::OP_WHO, ptr::from_mut(&mut who).cast())
+                .ok()?;
+            (who == file as usize).then(|| name.to_owned())
+        })
+    }
+
+    fn control(self, schema: &CStr, op: c_int, arg: *mut c_void) -> Result {
+        let db = self.db().ok_or(Code::ERROR)?;
+        // SAFETY: an open connection, a C string, and the argument of that op.
+        Code::check(unsafe { ffi::sqlite3_file_control(db.as_ptr(), schema.as_ptr(), op, arg) })
+    }
+
+    /// Tells SQLite how many bytes a page of a new database we need and how large
+    /// its pages are, and checks that it took that.
+    pub(super) fn shape_new_database(
+        self,
+        file: *mut ffi::sqlite3_file,
+        shape: NewShape,
+    ) -> Result {
+        if self.attach_is_running() {
+            return Ok(());
+        }
+        let Some(schema) = self.schema_of(file) else {
+            // Not opened by a connection; page 1 will be checked when it comes.
+            return Ok(());
+        };
+        if self.reserve(&schema, shape.reserve)? < shape.reserve {
+            return Err(Code::NO_MEMORY);
+        }
+        let Some(page_size) = shape.page_size else {
+            return Ok(());
+        };
+        let db = self.db().ok_or(Code::ERROR)?;
+        // While SQLite reads a schema it takes no qualified name, and an
+        // unqualified one means main. An attached database is locked again before
+        // anything is written to it, then outside of that; and were its page size
+        // still another, page 1 would be refused.
+        let is_main = schema.as_c_str() == c"main";
+        let mut sql = b"PRAGMA ".to_vec();
+        if !is_main {
+            sql.extend_from_slice(&sql::quote_name(schema.to_bytes()));
+            sql.push(b'.');
+        }
+        sql.extend_from_slice(format!("page_size={page_size}").as_bytes());
+        let sql = CString::new(sql).map_err(|_| Code::ERROR)?;
+        // SAFETY: an open connection and a C string; no callback, no message.
+        let code = unsafe {
+            ffi::sqlite3_exec(
+                db.as_ptr(),
+                sql.as_ptr(),
+                None,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        };
+        if is_main { Code::check(code) } else { Ok(()) }
+    }
+
+    /// Sets the reserve and reads back what SQLite keeps.
+    fn reserve(self, schema: &CStr, bytes: usize) -> Result<usize> {
+        let op = ffi::SQLITE_FCNTL_RESERVE_BYTES;
+        let mut wanted = c_int::try_from(bytes).map_err(|_| Code::ERROR)?;
+        self.control(schema, op, ptr::from_mut(&mut wanted).cast())?;
+        let mut kept: c_int = -1;
+        self.control(schema, op, ptr::from_mut(&mut kept).cast())?;
+        Ok(usize::try_from(kept).unwrap_or(0))
+    }
+
+    /// Calls `f` with each statement that is being run, newest first, as long as
+    /// it returns `None`.
+    fn find_running<T>(
+        self,
+        mut f: impl FnMut(NonNull<ffi::sqlite3_stmt>) -> Option<T>,
+    ) -> Option<T> {
+        let db = self.db()?;
+        let mut statement = ptr::null_mut();
+        loop {
+            // SAFETY: an open connection, and NULL or one of its statements.
+            statement = unsafe { ffi::sqlite3_next_stmt(db.as_ptr(), statement) };
+            let now = NonNull::new(statement)?;
+            // SAFETY: a statement of an open connection.
+            if unsafe { ffi::sqlite3_stmt_busy(statement) } != 0
+                && let Some(found) = f(now)
+            {
+                return Some(found);
+            }
+        }
+    }
+
+    /// The text of an ATTACH that is being run, as it was written.
+    fn find_attach<T>(self, f: impl Fn(NonNull<ffi::sqlite3_stmt>) -> T) -> Option<T> {
+        self.find_running(|statement| {
+            // SAFETY: a statement's text is NULL or a C string that lives with it.
+            let sql = unsafe {
+                let sql = ffi::sqlite3_sql(statement.as_ptr());
+                if sql.is_null() {
+                    return None;
+                }
+                CStr::from_ptr(sql)
+            };
+            attach::is_attach(sql.to_bytes()).then(|| f(statement))
+        })
+    }
+
+    /// Whether an ATTACH is being run.
+    pub(super) fn attach_is_running(self) -> bool {
+        self.find_attach(|_| ()).is_some()
+    }
+
+    /// The text of the running ATTACH with bound values in their places, if one
+    /// is running; `Some(None)` where memory is short.
+    pub(super) fn attach_text(self) -> Option<Option<Zeroizing<Vec<u8>>>> {
+        self.find_attach(|statement| {
+            // SAFETY: a statement of an open connection; the text is ours to free.
+            unsafe {
+                let text = ffi::sqlite3_expanded_sql(statement.as_ptr());
+                if text.is_null() {
+                    return None;
+                }
+                let copy = Zeroizing::new(CStr::from_ptr(text).to_bytes().to_vec());
+                core::slice::from_raw_parts_mut(text.cast::<u8>(), copy.len()).zeroize();
+                ffi::sqlite3_free(text.cast());
+                Some(copy)
+            }
+        })
+    }
+
+    /// The session of the main database, if that is ours.
+    pub(super) fn main_session(self) -> Option<Arc<Session>> {
+        self.session(c"main")
+    }
+
+    /// The session of a database, if that is ours.
+    fn session(self, schema: &CStr) -> Option<Arc<Session>> {
+        let mut out: *const Session = ptr::null();
+        self.control(schema, control::OP_SESSION, ptr::from_mut(&mut out).cast())
+            .ok()?;
+        // SAFETY: OP_SESSION answers OK only with an owned reference.
+        (!out.is_null()).then(|| unsafe { Arc::from_raw(out) })
+    }
+}
+
+/// Session of one of a connection's databases.
+///
+/// # Safety
+/// `db` must be an open connection.
+#[cfg_attr(not(feature = "rusqlite"), expect(dead_code))]
+pub(crate) unsafe fn session_of(mut db: *mut ffi::sqlite3, schema: &CStr) -> Option<Arc<Session>> {
+    Host(Some(NonNull::from(&mut db))).session(schema)
+}
+
+/// A copy of a text in memory that SQLite frees.
+pub(super) fn sqlite_string(text: &str) -> Result<*mut c_char> {
+    let text = c_string(text);
+    let bytes = text.as_bytes_with_nul();
+    // SAFETY: as many bytes as asked for are written where the answer is not NULL.
+    unsafe {
+        let copy = ffi::sqlite3_malloc64(bytes.len() as u64).cast::<u8>();
+        if copy.is_null() {
+            return Err(Code::NO_MEMORY);
+        }
+        ptr::copy_nonoverlapping(bytes.as_ptr(), copy, bytes.len());
+        Ok(copy.cast())
+    }
+}

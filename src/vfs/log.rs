@@ -1,0 +1,465 @@
+//! The write-ahead log: frames' pages are sealed like the database's, and the
+//! running checksum covers what is on disk, so that SQLCipher recovers what we
+//! logged and we what it did.
+//!
+//! When bytes move:
+//!
+//! ```text
+//! SQLite writes            on disk
+//! file header              at once, as it is
+//! frame header, page       one write of both, when the page is complete; its result is
+//!                          the result of the page's last piece
+//! page alone (overwrite)   at once, sealed; SQLite rewrites the checksums at commit
+//! header alone (rewrite)   at once, with the checksum of what is on disk
+//! ```
+//!
+//! So only a frame header waits, for the page that SQLite writes next; a header
+//! without its page is no frame, and nothing is lost with it.
+
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use crate::error::{Failure, PageError, Refusal};
+use crate::format::PageCodec;
+use crate::session::Session;
+use crate::translate::wal::{
+    Checksum, FRAME_HEADER, FRAME_SUM, HEADER, HEADER_SUM, Header, Place, frame_len, frame_offset,
+    frame_page, place,
+};
+
+use super::caps;
+use super::code::{Code, Result};
+use super::database::check_plain_page;
+use super::ffi::host;
+use super::lower::LowerFile;
+
+/// A frame that SQLite is writing, in plaintext.
+struct Assembly {
+    frame: u64,
+    bytes: Zeroizing<Vec<u8>>,
+    /// It is on disk already, completed from its predecessor before a sync.
+    written: Option<Zeroizing<Vec<u8>>>,
+}
+
+/// The running checksum after a frame that this handle wrote.
+#[derive(Clone, Copy)]
+struct Tail {
+    frame: u64,
+    sum: Checksum,
+    epoch: u64,
+}
+
+/// SQLite is rewriting the checksums of frames whose pages it overwrote: it reads
+/// the checksum before the first, then each frame, and writes its header back.
+struct Rewrite {
+    frame: u64,
+    sum: Checksum,
+    /// The frame as it is on disk, once read.
+    raw: Vec<u8>,
+}
+
+pub(crate) struct Log {
+    lower: LowerFile,
+    session: Arc<Session>,
+    assembly: Option<Assembly>,
+    tail: Option<Tail>,
+    rewrite: Option<Rewrite>,
+    /// The last whole frame in plaintext: SQLite pads a commit with copies of it
+    /// where overwriting a sector is not safe, and wants a sync within the copy.
+    last_frame: Option<Zeroizing<Vec<u8>>>,
+    buffer: Zeroizing<Vec<u8>>,
+}
+
+impl Log {
+    pub(crate) fn new(lower: LowerFile, session: Arc<Session>) -> Self {
+        Self {
+            lower,
+            session,
+            assembly: None,
+            tail: None,
+            rewrite: None,
+            last_frame: None,
+            buffer: Zeroizing::default(),
+        }
+    }
+
+    pub(crate) fn lower(&self) -> &LowerFile {
+        &self.lower
+    }
+
+    pub(crate) fn into_lower(self) -> LowerFile {
+        self.lower
+    }
+
+    fn fail<T>(&self, failure: Failure) -> Result<T> {
+        host::fail(&self.session, failure)
+    }
+
+    fn refuse<T>(&self, offset: u64, len: usize) -> Result<T> {
+        self.fail(Failure::Refused(Refusal::NotARecord {
+            file: "write-ahead log",
+            offset,
+            len,
+        }))
+    }
+
+    // Reading.
+
+    pub(crate) fn read(&mut self, buf: &mut [u8], offset: u64) -> Result {
+        if !self.session.is_keyed() {
+            return self.lower.read(buf, offset);
+        }
+        let Some(codec) = self.session.codec() else {
+            return self.fail(Failure::WrongKey);
+        };
+        let page_size = codec.layout().page_size();
+        let Some(Place { frame, within }) = place(offset, page_size) else {
+            return self.read_header(buf, offset, page_size);
+        };
+        let end = within + buf.len();
+        if within == 0 && buf.len() == frame_len(page_size) {
+            // Recovery, or a rewrite of checksums: neither looks at the page but
+            // to sum it, and the sums are over what is on disk.
+            self.lower.read(buf, offset)?;
+            match &mut self.rewrite {
+                Some(rewrite) if rewrite.frame == frame => {
+                    rewrite.raw.clear();
+                    rewrite.raw.extend_from_slice(buf);
+                }
+                _ => self.rewrite = None,
+            }
+            return Ok(());
+        }
+        if end <= FRAME_HEADER {
+            self.lower.read(buf, offset)?;
+            if within == FRAME_SUM && buf.len() == 8 {
+                self.start_rewrite(frame + 1, buf)?;
+            }
+            return Ok(());
+        }
+        if within >= FRAME_HEADER && end <= frame_len(page_size) {
+            if self.session.is_checkpointing() {
+                // The bytes go into the database as they are.
+                return self.lower.read(buf, offset);
+            }
+            return self.read_page(&codec, frame, within - FRAME_HEADER, buf);
+        }
+        // SQLite reads the log in no other pieces.
+        self.fail(Failure::WrongKey)
+    }
+
+    fn read_header(&mut self, buf: &mut [u8], offset: u64, page_size: usize) -> Result {
+        if offset + buf.len() as u64 > HEADER {
+            return self.fail(Failure::WrongKey);
+        }
+        self.lower.read(buf, offset)?;
+        if offset == HEADER_SUM as u64 && buf.len() == 8 {
+            self.start_rewrite(1, buf)?;
+        } else if let Ok(bytes) = <&[u8; HEADER as usize]>::try_from(&*buf)
+            && let Some(header) = Header::parse(bytes)
+            && header.page_size as usize != page_size
+        {
+            return self.fail(Failure::WrongKey);
+        }
+        Ok(())
+    }
+
+    fn start_rewrite(&mut self, frame: u64, stored: &[u8]) -> Result {
+        let mut sum = [0; 8];
+        sum.copy_from_slice(stored);
+        let big_endian = self.header()?.checksum.big_endian();
+        self.rewrite = Some(Rewrite {
+            frame,
+            sum: Checksum::resume(sum, big_endian),
+            raw: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// The log's header, from disk.
+    fn header(&self) -> Result<Header> {
+        let mut bytes = [0; HEADER as usize];
+        self.lower.read(&mut bytes, 0)?;
+        Header::parse(&bytes).ok_or(Code::IOERR)
+    }
+
+    fn read_page(
+        &mut self,
+        codec: &Arc<PageCodec>,
+        frame: u64,
+        skip: usize,
+        out: &mut [u8],
+    ) -> Result {
+        let page_size = codec.layout().page_size();
+        let mut raw = core::mem::take(&mut self.buffer);
+        raw.resize(frame_len(page_size), 0);
+        let result = self.open_frame(codec, frame, &mut raw).map(|()| {
+            let page = &raw[FRAME_HEADER..];
+            out.copy_from_slice(&page[skip..skip + out.len()]);
+        });
+        if result.is_err() {
+            out.fill(0);
+        }
+        self.buffer = raw;
+        result
+    }
+
+    /// Reads a frame and opens its page in place.
+    fn open_frame(&self, codec: &Arc<PageCodec>, frame: u64, raw: &mut [u8]) -> Result {
+        let page_size = codec.layout().page_size();
+        self.lower.read(raw, frame_offset(frame, page_size))?;
+        let pgno = frame_page(raw);
+        let page = &mut raw[FRAME_HEADER..];
+        if pgno == 0 {
+            return self.fail(Failure::DamagedPage { pgno });
+        }
+        match codec.open(pgno, page) {
+            Ok(()) => {
+                if pgno == 1 {
+                    self.session.note_page1(page);
+                }
+                if pgno == 1 || codec.layout().mac_len() > 0 {
+                    self.session.prove();
+                }
+                Ok(())
+            }
+            Err(PageError::Zeros { pgno: 2.. }) if self.session.auto_vacuum() => Ok(()),
+            Err(error) => self.fail(self.session.page_failure(error)),
+        }
+    }
+
+    // Writing.
+
+    pub(crate) fn write(&mut self, data: &[u8], offset: u64) -> Result {
+        if !self.session.is_keyed() {
+            return self.lower.write(data, offset);
+        }
+        let (Some(codec), true) = (self.session.codec(), self.session.is_proved()) else {
+            return self.fail(Failure::Refused(Refusal::Unproven));
+        };
+        let page_size = codec.layout().page_size();
+        let Some(Place { frame, within }) = place(offset, page_size) else {
+            if offset != 0 || data.len() != HEADER as usize {
+                return self.refuse(offset, data.len());
+            }
+            self.forget();
+            return self.lower.write(data, 0);
+        };
+        if within == 0
+            && data.len() == FRAME_HEADER
+            && let Some(rewrite) = self.rewrite.take_if(|rewrite| rewrite.is_ready(frame))
+        {
+            return self.rewrite_header(rewrite, data, offset);
+        }
+        self.rewrite = None;
+        if within == FRAME_HEADER && data.len() == page_size && !self.is_assembling(frame, within) {
+            return self.overwrite_page(&codec, frame, data, offset);
+        }
+        self.assemble(&codec, Place { frame, within }, data)
+    }
+
+    fn is_assembling(&self, frame: u64, within: usize) -> bool {
+        self.assembly
+            .as_ref()
+            .is_some_and(|assembly| assembly.frame == frame && assembly.bytes.len() == within)
+    }
+
+    /// Takes the next piece of a frame, and writes the frame when it is whole.
+    fn assemble(&mut self, codec: &PageCodec, at: Place, data: &[u8]) -> Result {
+        let whole = frame_len(codec.layout().page_size());
+        if at.within == 0 {
+            self.assembly = Some(Assembly {
+                frame: at.frame,
+                bytes: Zeroizing::new(Vec::with_capacity(whole)),
+                written: None,
+            });
+        } else if !self.is_assembling(at.frame, at.within) {
+            return self.refuse(
+                frame_offset(at.frame, whole - FRAME_HEADER) + at.within as u64,
+                data.len(),
+            );
+        }
+        if at.within + data.len() > whole {
+            return self.refuse(
+                frame_offset(at.frame, whole - FRAME_HEADER) + at.within as u64,
+                data.len(),
+            );
+        }
+        let Some(mut assembly) = self.assembly.take() else {
+            return Err(Code::IOERR);
+        };
+        assembly.bytes.extend_from_slice(data);
+        if assembly.bytes.len() < whole {
+            self.assembly = Some(assembly);
+            return Ok(());
+        }
+        let written = assembly.written.take();
+        if !written.is_some_and(|written| same_frame(&written, &assembly.bytes)) {
+            self.append(codec, assembly.frame, &assembly.bytes)?;
+        }
+        if !caps::powersafe_overwrite(self.lower.capabilities()) {
+            self.last_frame = Some(assembly.bytes);
+        }
+        Ok(())
+    }
+
+    /// Seals and writes one whole frame, with the checksum that continues the one
+    /// of the frame before it.
+    fn append(&mut self, codec: &PageCodec, frame: u64, plain: &[u8]) -> Result {
+        let page_size = codec.layout().page_size();
+        let pgno = frame_page(plain);
+        if let Err(refusal) = check_plain_page(codec.layout(), pgno, &plain[FRAME_HEADER..]) {
+            return self.fail(Failure::Refused(refusal));
+        }
+        let mut sum = self.sum_before(frame, page_size)?;
+        let mut raw = core::mem::take(&mut self.buffer);
+        raw.clear();
+        raw.extend_from_slice(plain);
+        let (header, page) = raw.split_at_mut(FRAME_HEADER);
+        if pgno == 1 {
+            self.session.note_page1(page);
+        }
+        if let Err(error) = codec.seal(pgno, page) {
+            return self.fail(error.into());
+        }
+        sum.update(&header[..8]);
+        sum.update(page);
+        header[FRAME_SUM..].copy_from_slice(&sum.stored());
+        let result = self.lower.write(&raw, frame_offset(frame, page_size));
+        self.buffer = raw;
+        self.tail = result.is_ok().then(|| Tail {
+            frame,
+            sum,
+            epoch: self.session.wal_epoch(),
+        });
+        result
+    }
+
+    /// The running checksum before a frame: our own, if nobody can have written
+    /// since, otherwise the one that is stored on disk.
+    fn sum_before(&self, frame: u64, page_size: usize) -> Result<Checksum> {
+        if let Some(tail) = self.tail
+            && tail.frame + 1 == frame
+            && tail.epoch == self.session.wal_epoch()
+        {
+            return Ok(tail.sum);
+        }
+        let header = self.header()?;
+        if frame == 1 {
+            return Ok(header.checksum);
+        }
+        let mut stored = [0; 8];
+        self.lower.read(
+            &mut stored,
+            frame_offset(frame - 1, page_size) + FRAME_SUM as u64,
+        )?;
+        Ok(Checksum::resume(stored, header.checksum.big_endian()))
+    }
+
+    /// A page that this transaction has logged already changes in place.
+    fn overwrite_page(
+        &mut self,
+        codec: &PageCodec,
+        frame: u64,
+        data: &[u8],
+        offset: u64,
+    ) -> Result {
+        let mut number = [0; 4];
+        self.lower
+            .read(&mut number, frame_offset(frame, data.len()))?;
+        let pgno = frame_page(&number);
+        if pgno == 0 {
+            return self.refuse(offset, data.len());
+        }
+        if let Err(refusal) = check_plain_page(codec.layout(), pgno, data) {
+            return self.fail(Failure::Refused(refusal));
+        }
+        let mut page = core::mem::take(&mut self.buffer);
+        page.clear();
+        page.extend_from_slice(data);
+        if let Err(error) = codec.seal(pgno, &mut page) {
+            return self.fail(error.into());
+        }
+        let result = self.lower.write(&page, offset);
+        self.buffer = page;
+        result
+    }
+
+    fn rewrite_header(&mut self, rewrite: Rewrite, header: &[u8], offset: u64) -> Result {
+        let Rewrite {
+            frame,
+            mut sum,
+            raw,
+        } = rewrite;
+        sum.update(&header[..8]);
+        sum.update(&raw[FRAME_HEADER..]);
+        let mut out = [0; FRAME_HEADER];
+        out.copy_from_slice(header);
+        out[FRAME_SUM..].copy_from_slice(&sum.stored());
+        self.lower.write(&out, offset)?;
+        self.tail = Some(Tail {
+            frame,
+            sum,
+            epoch: self.session.wal_epoch(),
+        });
+        self.rewrite = Some(Rewrite {
+            frame: frame + 1,
+            sum,
+            raw: Vec::new(),
+        });
+        Ok(())
+    }
+
+    pub(crate) fn truncate(&mut self, size: i64) -> Result {
+        self.forget();
+        self.lower.truncate(size)
+    }
+
+    pub(crate) fn sync(&mut self, flags: i32) -> Result {
+        self.complete_padding()?;
+        self.lower.sync(flags)
+    }
+
+    /// A sync in the middle of a frame: SQLite has padded the log to a sector's
+    /// end with copies of the last frame, and what is before that end must be
+    /// safe. The copy is known, so it is completed and written before the sync.
+    fn complete_padding(&mut self) -> Result {
+        let (Some(mut assembly), Some(last)) = (self.assembly.take(), self.last_frame.take())
+        else {
+            return Ok(());
+        };
+        let have = assembly.bytes.len();
+        if assembly.written.is_none()
+            && same_frame(&assembly.bytes, &last[..have])
+            && let Some(codec) = self.session.codec()
+        {
+            self.append(&codec, assembly.frame, &last)?;
+            assembly.written = Some(last.clone());
+        }
+        self.last_frame = Some(last);
+        self.assembly = Some(assembly);
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        self.assembly = None;
+        self.tail = None;
+        self.rewrite = None;
+        self.last_frame = None;
+    }
+}
+
+impl Rewrite {
+    fn is_ready(&self, frame: u64) -> bool {
+        self.frame == frame && !self.raw.is_empty()
+    }
+}
+
+/// Whether two frames, or beginnings of frames, are the same but for the running
+/// checksum, which counts on from one to the next.
+fn same_frame(a: &[u8], b: &[u8]) -> bool {
+    let head = a.len().min(FRAME_SUM);
+    let body = a.len().min(FRAME_HEADER);
+    a.len() == b.len() && a[..head] == b[..head] && a[body..] == b[body..]
+}

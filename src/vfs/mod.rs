@@ -1,0 +1,21 @@
+//! The SQLite boundary: a VFS that wraps another one.
+//!
+//! `ffi` holds everything `extern "C"` and every call into SQLite; `lower` wraps
+//! the VFS below; `kind` says what a file is, `file` where its calls go, and
+//! `database`, `journal`, `log` and `scratch` are the kinds. `registry` leads from
+//! a journal or log to its database, `caps` says what we promise SQLite of a file,
+//! `code` turns failures into result codes.
+
+mod caps;
+mod code;
+mod database;
+pub(crate) mod ffi;
+mod file;
+mod journal;
+mod kind;
+mod log;
+mod lower;
+mod registry;
+mod scratch;
+
+pub use ffi::register::{RegisterError, Registration, VFS_NAME, register};
