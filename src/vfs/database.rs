@@ -184,6 +184,19 @@ impl Database {
         }
     }
 
+    /// After a pragma may have changed key or settings: where the lock is held
+    /// already (SQLite keeps it as long as a log is open) no first lock will come
+    /// to put the new ones together, and the log can't do it.
+    pub(crate) fn bind_if_locked(&mut self) {
+        if self.level != ffi::SQLITE_LOCK_NONE
+            && self.session.is_keyed()
+            && self.session.codec().is_none()
+        {
+            // What is wrong with them will be said when a page is read.
+            let _ = self.bound();
+        }
+    }
+
     fn find_page_size(&self) -> Result {
         let len = self.lower.size()?.min((*PAGE_SIZES.end()).into());
         let mut head = vec![0; len as usize];

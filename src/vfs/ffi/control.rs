@@ -176,7 +176,10 @@ unsafe fn run_pragma(
             .and_then(|facts| facts)
             .unwrap_or_default()
     };
-    match pragma::run(session, &name.to_string_lossy(), value, facts) {
+    let reply = pragma::run(session, &name.to_string_lossy(), value, facts);
+    // SAFETY: the caller's promise.
+    unsafe { on_database(file, Database::bind_if_locked)? };
+    match reply {
         Reply::NotOurs => Err(Code::NOT_FOUND),
         Reply::Nothing => Ok(()),
         Reply::Row(text) => answer(&text),
