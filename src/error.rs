@@ -129,6 +129,9 @@ pub enum Failure {
         "wrong key or settings (or page 1 is damaged, or the file is not a SQLCipher database)"
     )]
     WrongKey,
+    /// The file is too short to be a database.
+    #[error("not a database: the file is shorter than the smallest page")]
+    NotADatabase,
     /// A key was given for a plaintext database.
     #[error(
         "a key was given, but the file is a plaintext SQLite database; open it without a key, or encrypt a copy of it"

@@ -1,7 +1,46 @@
 //! SQLCipher databases on stock SQLite, in pure Rust.
+//!
+//! pageseal is a *shim*: a VFS wrapped around SQLite's own platform VFS. SQLite
+//! above it sees plaintext pages; the platform VFS below it, and so the disk, sees
+//! exactly the bytes that SQLCipher would have written.
+//!
+//! ```text
+//! your SQL -> SQLite (pager, WAL) -> pageseal VFS -> SQLite's unix/win32 VFS -> disk
+//!                                       |
+//!                     page codec · journal and WAL translators · key, pragma
+//! ```
+//!
+//! Register the VFS once, then open databases through it: with [`OpenOptions`]
+//! (feature `rusqlite`, on by default), with `PRAGMA key`, or by URI.
+//!
+//! ```
+//! use rusqlite::{Connection, OpenFlags};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("app.db");
+//! # let path = path.display();
+//! pageseal::register()?;
+//! let uri = format!("file:{path}?vfs=pageseal&key=correct%20horse");
+//! let db = Connection::open(uri)?;
+//! db.execute_batch("CREATE TABLE note(text); INSERT INTO note VALUES('hello')")?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Rooms
+//!
+//! ```text
+//! secret, error -> crypto -> format -> translate -> session -> pragma -> vfs -> connection
+//! ```
+//!
+//! Imports go from right to left only. `unsafe` is allowed in the crypto kernels
+//! and their dispatch, in `vfs::ffi` and in `vfs::lower`, and nowhere else.
 
 #![deny(unsafe_code)]
 
+#[cfg(feature = "rusqlite")]
+pub mod connection;
 pub mod crypto;
 pub mod error;
 pub mod format;
@@ -11,4 +50,9 @@ pub mod session;
 pub mod translate;
 mod vfs;
 
+#[cfg(feature = "rusqlite")]
+pub use connection::{OpenError, OpenOptions};
+pub use error::Failure;
+pub use format::{HashAlgorithm, PgnoOrder, Preset, Settings};
+pub use secret::Key;
 pub use vfs::{RegisterError, Registration, VFS_NAME, register};

@@ -19,6 +19,7 @@ use crate::pragma::Facts;
 use crate::secret::SALT_LEN;
 use crate::session::{MAGIC, Plain, Session};
 
+use super::check::Check;
 use super::code::{Code, Result};
 use super::ffi::host::{self, Host};
 use super::lower::{LowerFile, LowerVfs};
@@ -295,6 +296,22 @@ impl Database {
         result
     }
 
+    /// Authenticates all pages; one line a fault.
+    pub(crate) fn integrity_check(&mut self) -> Result<Vec<String>> {
+        let Some(codec) = self.bound()? else {
+            return Ok(Vec::new());
+        };
+        let check = Check {
+            lower: &self.lower,
+            codec: &codec,
+        };
+        let found = check.run(self.level != ffi::SQLITE_LOCK_NONE)?;
+        match found.lines() {
+            Ok(lines) => Ok(lines),
+            Err(failure) => self.fail(failure),
+        }
+    }
+
     // Writing.
 
     pub(crate) fn write(&mut self, data: &[u8], offset: u64) -> Result {
@@ -451,6 +468,9 @@ impl Database {
         let Some(codec) = self.bound()? else {
             return self.new_shape().map(Some);
         };
+        if self.lower.size()? < u64::from(*PAGE_SIZES.start()) && !self.side_file_exists() {
+            return self.fail(Failure::NotADatabase);
+        }
         match self.try_page(&codec) {
             Ok(()) => Ok(None),
             // Half a page 1 is what a crash leaves, and these mend it.

@@ -38,11 +38,6 @@ impl LowerVfs {
         unsafe { self.0.as_ref() }
     }
 
-    pub(crate) fn name(&self) -> &CStr {
-        // SAFETY: zName is a C string as long as the VFS is registered.
-        unsafe { CStr::from_ptr(self.get().zName) }
-    }
-
     /// Opens a file; `name` is passed on as it came, since SQLite keeps URI
     /// parameters and the database's name around it.
     ///

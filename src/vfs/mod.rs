@@ -7,6 +7,7 @@
 //! `code` turns failures into result codes.
 
 mod caps;
+mod check;
 mod code;
 mod database;
 pub(crate) mod ffi;
@@ -19,3 +20,6 @@ mod registry;
 mod scratch;
 
 pub use ffi::register::{RegisterError, Registration, VFS_NAME, register};
+
+#[cfg(feature = "rusqlite")]
+pub(crate) use ffi::host::session_of;

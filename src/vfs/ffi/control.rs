@@ -183,7 +183,15 @@ unsafe fn run_pragma(
         Reply::NotOurs => Err(Code::NOT_FOUND),
         Reply::Nothing => Ok(()),
         Reply::Row(text) => answer(&text),
-        Reply::IntegrityCheck => Err(Code::NOT_FOUND),
+        Reply::IntegrityCheck => {
+            // SAFETY: the caller's promise.
+            let lines = unsafe { on_database(file, Database::integrity_check) }??;
+            if lines.is_empty() {
+                Ok(())
+            } else {
+                answer(&lines.join("\n"))
+            }
+        }
         Reply::Error(text) => {
             answer(&text)?;
             Err(Code::ERROR)
@@ -214,7 +222,11 @@ pub(super) unsafe fn settle(file: *mut ffi::sqlite3_file) -> Result {
         && !host.is_main(file)
     {
         let main = host.main_session();
-        pragma::key_attached(&session, main.as_deref(), text.as_deref().map(Vec::as_slice));
+        pragma::key_attached(
+            &session,
+            main.as_deref(),
+            text.as_deref().map(Vec::as_slice),
+        );
     }
     Ok(())
 }

@@ -140,7 +140,8 @@ impl Host {
 
     /// Whether this is the connection's main database.
     pub(super) fn is_main(self, file: *mut ffi::sqlite3_file) -> bool {
-        self.schema_of(file).is_some_and(|name| name.as_c_str() == c"main")
+        self.schema_of(file)
+            .is_some_and(|name| name.as_c_str() == c"main")
     }
 
     /// The schema whose database file is this one. (A shim above ours has a file
@@ -290,12 +291,11 @@ impl Host {
     }
 }
 
-/// Session of one of a connection's databases.
-///
-/// # Safety
-/// `db` must be an open connection.
-#[cfg_attr(not(feature = "rusqlite"), expect(dead_code))]
-pub(crate) unsafe fn session_of(mut db: *mut ffi::sqlite3, schema: &CStr) -> Option<Arc<Session>> {
+/// Session of one of a connection's databases, if that is ours.
+#[cfg(feature = "rusqlite")]
+pub(crate) fn session_of(connection: &rusqlite::Connection, schema: &CStr) -> Option<Arc<Session>> {
+    // SAFETY: the handle is used while the connection is borrowed, and not closed.
+    let mut db = unsafe { connection.handle() };
     Host(Some(NonNull::from(&mut db))).session(schema)
 }
 

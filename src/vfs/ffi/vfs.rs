@@ -10,7 +10,7 @@ use crate::pragma;
 use crate::session::Session;
 
 use super::super::code::{self, Code, Result};
-use super::super::database::{Database, SideNames};
+use super::super::database::Database;
 use super::super::file::File;
 use super::super::journal::Journal;
 use super::super::kind::Kind;
