@@ -11,13 +11,15 @@
 //! files share it. SQLite uses all of them under the same mutex, so the lock here
 //! is never contended; it is never held across a call into SQLite.
 
+pub mod key_cache;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zeroize::Zeroizing;
 
 use crate::crypto::random;
 use crate::error::{Failure, KeyError, PageError, SettingsError};
-use crate::format::keys::{self, DerivedKeys};
+use crate::format::keys::DerivedKeys;
 use crate::format::layout::PAGE_SIZES;
 use crate::format::{Choice, PageCodec, Settings};
 use crate::secret::{Key, SALT_LEN, Salt};
@@ -329,6 +331,12 @@ impl Session {
         state.failure = None;
     }
 
+    /// Page 1 does not open any more: another connection has given the database a
+    /// new key, and until this one is told it, nothing is read or written.
+    pub fn unprove(&self) {
+        self.state().proved = false;
+    }
+
     /// The file has become empty (a rolled-back creation): nothing is proved any
     /// more, and whoever creates it next chooses the salt.
     pub fn forget_file(&self) {
@@ -504,7 +512,7 @@ impl State {
         let keys = match &self.derived {
             Some((with, keys)) if *with == for_keys && keys.salt == salt => Arc::clone(keys),
             _ => {
-                let keys = Arc::new(keys::derive(key, &settings, &salt)?);
+                let keys = key_cache::derive(key, &settings, &salt)?;
                 self.derived = Some((for_keys, Arc::clone(&keys)));
                 keys
             }

@@ -253,6 +253,9 @@ impl Database {
             }
             Err(error) => {
                 buf.fill(0);
+                if pgno == 1 {
+                    self.session.unprove();
+                }
                 self.fail(self.session.page_failure(error))
             }
         }

@@ -164,7 +164,7 @@ impl Journal {
             Part::Page => self.read_page(&codec, buf, offset),
             Part::ForeignPage => self.fail(Failure::WrongKey),
             Part::PageNumber | Part::Other => {
-                if offset == 0 && !self.session.is_proved() {
+                if offset == 0 {
                     self.prove(&codec)?;
                 }
                 self.lower.read(buf, offset)?;
@@ -242,7 +242,9 @@ impl Journal {
     }
 
     /// Before the playback of a hot journal changes the database: proves the key
-    /// by the journal's own records, where page 1 could not do it.
+    /// by the journal's own records. Page 1 may be half written; or written whole
+    /// with a new key, by a rekey that did not come to its end, and then the old
+    /// key is the one that counts.
     fn prove(&mut self, codec: &PageCodec) -> Result {
         let page_size = codec.layout().page_size();
         let mut header = [0; 28];

@@ -225,7 +225,12 @@ impl Log {
                 Ok(())
             }
             Err(PageError::Zeros { pgno: 2.. }) if self.session.auto_vacuum() => Ok(()),
-            Err(error) => self.fail(self.session.page_failure(error)),
+            Err(error) => {
+                if pgno == 1 {
+                    self.session.unprove();
+                }
+                self.fail(self.session.page_failure(error))
+            }
         }
     }
 
