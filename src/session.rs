@@ -63,6 +63,8 @@ struct State {
     wal_epoch: u64,
     restored: Option<Restored>,
     failure: Option<Failure>,
+    heir: Option<Choice>,
+    journals: usize,
     /// Nothing can be done with this database, ever: its ATTACH named a key that
     /// can't be made out.
     refused: Option<Failure>,
@@ -110,6 +112,8 @@ impl Default for Session {
             wal_epoch: 0,
             restored: None,
             failure: None,
+            heir: None,
+            journals: 0,
             refused: None,
         }))
     }
@@ -172,6 +176,12 @@ impl Session {
         self.state().choice.settings
     }
 
+    /// The settings in force, and whether the page size is open.
+    #[must_use]
+    pub fn choice(&self) -> Choice {
+        self.state().choice
+    }
+
     /// Whether the page size is still to be found out.
     #[must_use]
     pub fn is_page_size_open(&self) -> bool {
@@ -229,8 +239,8 @@ impl Session {
         let state = self.state();
         Some(Legacy {
             key: state.key.clone()?,
-            choice: state.choice,
-            codec: state.codec.clone(),
+            choice: state.heir.unwrap_or(state.choice),
+            codec: state.codec.clone().filter(|_| state.heir.is_none()),
         })
     }
 
@@ -303,6 +313,44 @@ impl Session {
         }
         self.state().try_page_size(Settings::default().page_size);
         self.bind(&file_salt).map(|_| false)
+    }
+
+    /// What the database would be sealed with under another key, and settings that
+    /// decide how keys are derived. The salt stays, unless one is given or the key
+    /// brings its own.
+    ///
+    /// # Errors
+    /// A key or settings that can't be used, or a database that has no key yet.
+    pub fn plan_rekey(
+        &self,
+        key: Key,
+        choice: Choice,
+        salt: Option<&Salt>,
+    ) -> Result<Rekeyed, Failure> {
+        let codec = self.codec().ok_or(Failure::NoKey)?;
+        let salt = *salt.unwrap_or(codec.salt());
+        choice.settings.validate()?;
+        let keys = key_cache::derive(&key, &choice.settings, &salt)?;
+        let codec = Arc::new(PageCodec::new(&choice.settings, &keys)?);
+        Ok(Rekeyed { key, choice, codec })
+    }
+
+    /// The database has been sealed anew.
+    pub fn rekeyed(&self, new: Rekeyed) {
+        let mut state = self.state();
+        state.forget_codec();
+        state.key = Some(new.key);
+        state.choice = new.choice;
+        state.base = state.base.map(|_| new.choice);
+        state.derived = None;
+        state.codec = Some(new.codec);
+        state.proved = true;
+    }
+
+    /// The settings and salt that a copy made by `VACUUM INTO` starts from, if
+    /// they are not this database's.
+    pub fn set_heir(&self, heir: Option<Choice>) {
+        self.state().heir = heir;
     }
 
     /// Whether the codec belongs to a file whose first 16 bytes are these. (With
@@ -408,6 +456,12 @@ impl Session {
     pub fn take_restored(&self, pgno: u32, plain: &[u8]) -> Option<Vec<u8>> {
         let restored = self.state().restored.take()?;
         (restored.pgno == pgno && restored.plain[..] == *plain).then_some(restored.sealed)
+    }
+
+    /// Whether SQLite has the journal open.
+    #[must_use]
+    pub fn has_open_journal(&self) -> bool {
+        self.state().journals > 0
     }
 
     // Failures.
@@ -518,6 +572,39 @@ impl State {
             }
         };
         Ok(PageCodec::new(&settings, &keys)?)
+    }
+}
+
+/// Counts an open journal as long as it lives.
+pub struct JournalGuard(Arc<Session>);
+
+impl JournalGuard {
+    /// A journal of this database has been opened.
+    #[must_use]
+    pub fn new(session: &Arc<Session>) -> Self {
+        session.state().journals += 1;
+        Self(Arc::clone(session))
+    }
+}
+
+impl Drop for JournalGuard {
+    fn drop(&mut self) {
+        self.0.state().journals -= 1;
+    }
+}
+
+/// A database's next key.
+pub struct Rekeyed {
+    key: Key,
+    choice: Choice,
+    codec: Arc<PageCodec>,
+}
+
+impl Rekeyed {
+    /// What its pages are sealed with.
+    #[must_use]
+    pub fn codec(&self) -> &Arc<PageCodec> {
+        &self.codec
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Failure, KeyError};
 use crate::format::Choice;
-use crate::secret::Salt;
+use crate::secret::{Key, Salt};
 use crate::session::{self, Session};
 
 use super::attach::{self, AttachKey};
@@ -12,7 +12,7 @@ use super::settings::{self, SettingName};
 use super::uri;
 
 /// What a pragma answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Reply {
     /// The pragma is SQLite's, or nobody's.
     NotOurs,
@@ -24,6 +24,10 @@ pub enum Reply {
     Error(String),
     /// The database file is to be checked page by page.
     IntegrityCheck,
+    /// The database is to be sealed anew with this key.
+    Rekey(Key),
+    /// The database is to be brought to SQLCipher 4's settings.
+    Migrate,
 }
 
 impl From<PragmaError> for Reply {
@@ -44,6 +48,8 @@ pub struct Facts {
 /// The version of SQLCipher whose files and interface these are, in the form in
 /// which programs parse it.
 const CIPHER_VERSION: &str = "4.20.0 community";
+
+const NOT_ENCRYPTED: &str = "rekey: the database has no key; to encrypt a plaintext database, ATTACH a new one with a KEY and use sqlcipher_export()";
 
 /// Runs a pragma on a database. `facts` is asked for only where it is needed.
 pub fn run(
@@ -122,9 +128,11 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
         }
         Command::Version => row(CIPHER_VERSION),
         Command::Provider => if_keyed("pageseal"),
-        Command::ProviderVersion => {
-            if_keyed(concat!("pageseal ", env!("CARGO_PKG_VERSION"), " (RustCrypto)"))
-        }
+        Command::ProviderVersion => if_keyed(concat!(
+            "pageseal ",
+            env!("CARGO_PKG_VERSION"),
+            " (RustCrypto)"
+        )),
         Command::Cipher => if_keyed("AES-256-CBC"),
         Command::Status => Reply::Row(status(session)),
         Command::FipsStatus => if_keyed("0"),
@@ -134,9 +142,9 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
         Command::SetStorePass(_) => if_keyed(STORE_PASS_DEPRECATION),
         Command::AddRandom { valid } => if_keyed(if valid { "0" } else { "1" }),
         Command::NoLongerSupported(text) => if_keyed(text),
-        Command::Rekey(_) | Command::Migrate => Reply::Error(
-            "not available in this version: open the database, and copy it into a new one with the other key or settings".to_owned(),
-        ),
+        Command::Rekey(_) if !keyed => Reply::Error(NOT_ENCRYPTED.to_owned()),
+        Command::Rekey(key) => Reply::Rekey(key),
+        Command::Migrate if keyed => Reply::Migrate,
         _ => Reply::Nothing,
     }
 }

@@ -124,10 +124,26 @@ pub fn is_attach(sql: &[u8]) -> bool {
     starts_with(sql, "ATTACH")
 }
 
-/// Whether the running statement is `VACUUM`, with or without `INTO`.
+/// The schema that a running `VACUUM`, with or without `INTO`, is of; `None` where
+/// the statement is none.
 #[must_use]
-pub fn is_vacuum(sql: &[u8]) -> bool {
-    starts_with(sql, "VACUUM")
+pub fn vacuumed_schema(sql: &[u8]) -> Option<Vec<u8>> {
+    let unnested = unnest(sql);
+    let mut tokens = meaningful(unnested.as_deref().map_or(sql, Vec::as_slice));
+    if !tokens.next()?.is_word("VACUUM") {
+        return None;
+    }
+    Some(match tokens.next() {
+        Some(name)
+            if matches!(
+                name.kind,
+                TokenKind::Word | TokenKind::Quoted | TokenKind::Text
+            ) && !name.is_word("INTO") =>
+        {
+            name.value()?.to_vec()
+        }
+        _ => b"main".to_vec(),
+    })
 }
 
 fn starts_with(sql: &[u8], keyword: &str) -> bool {

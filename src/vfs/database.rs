@@ -6,7 +6,7 @@
 //! one whose crash left it half written, and one whose checkpoint did. A
 //! rollback journal or log then lies beside it, and proves the key instead.
 
-use core::ffi::{CStr, c_int};
+use core::ffi::c_int;
 use std::sync::Arc;
 
 use libsqlite3_sys as ffi;
@@ -22,15 +22,16 @@ use crate::session::{MAGIC, Plain, Session};
 use super::check::Check;
 use super::code::{Code, Result};
 use super::ffi::host::{self, Host};
-use super::lower::{LowerFile, LowerVfs};
+use super::lower::{LowerFile, LowerVfs, SideName};
+use super::rewrite::{Broken, Rewrite};
 
 /// Most empty pages that are sealed and written at once to fill a gap.
 const GAP_BATCH: u64 = 64;
 
 /// Names of the files beside a database, as SQLite gives them.
 pub(crate) struct SideNames {
-    pub(crate) journal: Option<&'static CStr>,
-    pub(crate) log: Option<&'static CStr>,
+    pub(crate) journal: Option<SideName>,
+    pub(crate) log: Option<SideName>,
 }
 
 pub(crate) struct Database {
@@ -80,6 +81,18 @@ impl Database {
 
     pub(crate) fn session(&self) -> &Arc<Session> {
         &self.session
+    }
+
+    pub(crate) fn vfs(&self) -> LowerVfs {
+        self.vfs
+    }
+
+    /// Whether the key and settings open page 1.
+    pub(crate) fn opens(&mut self) -> Result<bool> {
+        match self.bound()? {
+            Some(codec) => Ok(self.try_page(&codec).is_ok()),
+            None => Ok(false),
+        }
     }
 
     pub(crate) fn host(&self) -> Host {
@@ -315,6 +328,39 @@ impl Database {
         }
     }
 
+    /// Does `rewrite` with the whole database, whose exclusive lock is held.
+    pub(crate) fn rewrite(
+        &mut self,
+        rewrite: impl FnOnce(&Rewrite<'_>) -> core::result::Result<(), Broken>,
+    ) -> Result {
+        let (Some(codec), Some(journal), true) = (
+            self.session.codec(),
+            self.side.journal,
+            self.level == ffi::SQLITE_LOCK_EXCLUSIVE,
+        ) else {
+            return Err(Code::ERROR);
+        };
+        self.known_size = 0;
+        let done = rewrite(&Rewrite {
+            lower: &self.lower,
+            vfs: self.vfs,
+            journal,
+            codec: &codec,
+        });
+        match done {
+            Ok(()) => {
+                // Empty, it is no journal any more. SQLite may have it open where
+                // it keeps its locks, and then it must stay; deleting is only neat.
+                if !self.session.has_open_journal() {
+                    let _ = self.vfs.delete(journal.as_c_str());
+                }
+                Ok(())
+            }
+            Err(Broken::Code(code)) => Err(code),
+            Err(Broken::Failure(failure)) => self.fail(failure),
+        }
+    }
+
     // Writing.
 
     pub(crate) fn write(&mut self, data: &[u8], offset: u64) -> Result {
@@ -512,7 +558,7 @@ impl Database {
         [self.side.journal, self.side.log]
             .into_iter()
             .flatten()
-            .any(|name| self.vfs.exists(name))
+            .any(|name| self.vfs.exists(name.as_c_str()))
     }
 
     /// The page layout of a file that is still empty.

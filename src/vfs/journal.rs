@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::error::{Failure, Refusal};
 use crate::format::PageCodec;
-use crate::session::Session;
+use crate::session::{JournalGuard, Session};
 use crate::translate::journal::{MAGIC, Part, SEED_OFFSET, SumShift, WORD, classify, page_sum};
 
 use super::code::{Code, Result};
@@ -31,6 +31,7 @@ enum Pending {
 pub(crate) struct Journal {
     lower: LowerFile,
     session: Arc<Session>,
+    _open: JournalGuard,
     /// Where a page number was last written, and which.
     last_number: Option<(u64, u32)>,
     pending: Option<Pending>,
@@ -44,6 +45,7 @@ impl Journal {
     pub(crate) fn new(lower: LowerFile, session: Arc<Session>) -> Self {
         Self {
             lower,
+            _open: JournalGuard::new(&session),
             session,
             last_number: None,
             pending: None,

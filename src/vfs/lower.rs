@@ -57,9 +57,42 @@ impl LowerVfs {
         // SAFETY: file is szOsFile zeroed bytes; name is the caller's promise.
         let code = unsafe { open(self.as_ptr(), name, file.as_ptr(), flags, &mut out) };
         // Some VFS set methods even where they fail: then xClose is owed.
-        let file = LowerFile { file };
+        let file = LowerFile { file, name: None };
         Code::check(code)?;
         Ok((file, out))
+    }
+
+    /// Opens a file that SQLite does not know of.
+    pub(crate) fn open_alone(self, path: &CStr, flags: c_int) -> Result<LowerFile> {
+        let empty = c"".as_ptr();
+        // SAFETY: three C strings and no parameters; the name that is made lives
+        // in the file, and is freed after that is closed.
+        unsafe {
+            let name =
+                ffi::sqlite3_create_filename(path.as_ptr(), empty, empty, 0, ptr::null_mut());
+            if name.is_null() {
+                return Err(Code::NO_MEMORY);
+            }
+            let name = OwnedName(name);
+            let (mut file, _) = self.open(name.0, flags)?;
+            file.name = Some(name);
+            Ok(file)
+        }
+    }
+
+    /// Opens a file beside a database.
+    pub(crate) fn open_side(self, name: SideName, flags: c_int) -> Result<LowerFile> {
+        // SAFETY: a SideName is SQLite's own string.
+        unsafe { self.open(name.0.as_ptr(), flags) }.map(|(file, _)| file)
+    }
+
+    /// Deletes a file, and makes that safe against power loss.
+    pub(crate) fn delete(self, name: &CStr) -> Result {
+        let Some(delete) = self.get().xDelete else {
+            return Err(Code(ffi::SQLITE_IOERR_DELETE));
+        };
+        // SAFETY: name is a C string.
+        Code::check(unsafe { delete(self.as_ptr(), name.as_ptr(), 1) })
     }
 
     /// Whether a file exists.
@@ -79,6 +112,26 @@ impl LowerVfs {
         };
         // A question that can't be answered counts as "maybe there".
         code != ffi::SQLITE_OK || out != 0
+    }
+}
+
+/// The name of a database's journal or log: SQLite's own string, which lives until
+/// the database's file is closed and has the database's name and parameters around
+/// it.
+#[derive(Clone, Copy)]
+pub(crate) struct SideName(&'static CStr);
+
+impl SideName {
+    /// # Safety
+    /// `name` must come from `sqlite3_filename_journal` or `sqlite3_filename_wal`,
+    /// for a name that SQLite passed to `xOpen`, and not be used after that file
+    /// is closed.
+    pub(crate) unsafe fn new(name: &'static CStr) -> Self {
+        Self(name)
+    }
+
+    pub(crate) fn as_c_str(self) -> &'static CStr {
+        self.0
     }
 }
 
@@ -112,9 +165,26 @@ impl Drop for Block {
     }
 }
 
+/// A name made by SQLite for us.
+struct OwnedName(ffi::sqlite3_filename);
+
+impl Drop for OwnedName {
+    fn drop(&mut self) {
+        // SAFETY: made by sqlite3_create_filename, and freed once.
+        unsafe { ffi::sqlite3_free_filename(self.0) }
+    }
+}
+
+/// Most bytes of one read or write below. SQLite itself asks for a page and a
+/// frame header at most, and its unix VFS looks at 17 bits of a length only
+/// (`seekAndRead`, `seekAndWriteFd`).
+const MAX_PIECE: usize = 0x1f000;
+
 /// An open file of the lower VFS; closed when dropped.
 pub(crate) struct LowerFile {
     file: Block,
+    /// Its name, where it is not SQLite's; dropped after the file is closed.
+    name: Option<OwnedName>,
 }
 
 /// Calls a method of the lower file, or answers `$absent` where it has none.
@@ -142,18 +212,32 @@ impl LowerFile {
     /// Reads; a short read fills the rest with zeros and is the error
     /// [`Code::SHORT_READ`].
     pub(crate) fn read(&self, buf: &mut [u8], offset: u64) -> Result {
-        let len = c_int::try_from(buf.len()).map_err(|_| Code::READ)?;
-        let offset = i64::try_from(offset).map_err(|_| Code::READ)?;
-        Code::check(
-            call!(self.xRead(buf.as_mut_ptr().cast(), len, offset), absent ffi::SQLITE_IOERR_READ),
-        )
+        let mut at = i64::try_from(offset).map_err(|_| Code::READ)?;
+        let mut rest = buf;
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at_mut(rest.len().min(MAX_PIECE));
+            let len = piece.len() as c_int;
+            let code = call!(self.xRead(piece.as_mut_ptr().cast(), len, at), absent ffi::SQLITE_IOERR_READ);
+            if let Err(code) = Code::check(code) {
+                after.fill(0);
+                return Err(code);
+            }
+            at += i64::from(len);
+            rest = after;
+        }
+        Ok(())
     }
 
     pub(crate) fn write(&self, buf: &[u8], offset: u64) -> Result {
-        let fail = Code(ffi::SQLITE_IOERR_WRITE);
-        let len = c_int::try_from(buf.len()).map_err(|_| fail)?;
-        let offset = i64::try_from(offset).map_err(|_| fail)?;
-        Code::check(call!(self.xWrite(buf.as_ptr().cast(), len, offset), absent fail.0))
+        let mut at = i64::try_from(offset).map_err(|_| Code(ffi::SQLITE_IOERR_WRITE))?;
+        for piece in buf.chunks(MAX_PIECE) {
+            let len = piece.len() as c_int;
+            Code::check(
+                call!(self.xWrite(piece.as_ptr().cast(), len, at), absent ffi::SQLITE_IOERR_WRITE),
+            )?;
+            at += i64::from(len);
+        }
+        Ok(())
     }
 
     pub(crate) fn truncate(&self, size: i64) -> Result {

@@ -17,6 +17,7 @@ mod kind;
 mod log;
 mod lower;
 mod registry;
+mod rewrite;
 mod scratch;
 
 pub use ffi::register::{RegisterError, Registration, VFS_NAME, register};

@@ -272,7 +272,7 @@ fn nested() {
     ]);
     assert!(is_attach(b"-- ATTACH 'f' AS x"));
     assert!(is_attach(b"-- hello\nATTACH 'f' AS x"));
-    assert!(is_vacuum(b"-- VACUUM INTO 'f'"));
+    assert_eq!(vacuumed_schema(b"-- VACUUM INTO 'f'"), Some(b"main".into()));
 }
 
 #[test]
@@ -293,8 +293,17 @@ fn cut_off_values() {
 
 #[test]
 fn vacuum() {
-    for sql in ["VACUUM", "vacuum main INTO 'f'", "/**/;VACUUM;", "VACUUM;"] {
-        assert!(is_vacuum(sql.as_bytes()), "{sql}");
+    for (sql, schema) in [
+        ("VACUUM", "main"),
+        ("vacuum aux INTO 'f'", "aux"),
+        ("VACUUM \"a \"\"b\" INTO 'f'", "a \"b"),
+        ("VACUUM 'x y'", "x y"),
+        ("VACUUM INTO 'f'", "main"),
+        ("/**/;VACUUM;", "main"),
+        ("VACUUM;", "main"),
+    ] {
+        let found = vacuumed_schema(sql.as_bytes());
+        assert_eq!(found.as_deref(), Some(schema.as_bytes()), "{sql}");
         assert!(!is_attach(sql.as_bytes()), "{sql}");
     }
     for sql in [
@@ -304,7 +313,7 @@ fn vacuum() {
         "",
         "-- VACUUM\nSELECT 1",
     ] {
-        assert!(!is_vacuum(sql.as_bytes()), "{sql}");
+        assert_eq!(vacuumed_schema(sql.as_bytes()), None, "{sql}");
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use libsqlite3_sys as ffi;
 
+use crate::format::Choice;
 use crate::pragma::{self, Reply};
+use crate::secret::Key;
 use crate::session::{Plain, Session};
 
 use super::super::code::{Code, Result};
@@ -13,6 +15,7 @@ use super::super::database::Database;
 use super::super::file::File;
 use super::host::{self, Host};
 use super::io;
+use super::rekey;
 
 /// Asks which file answers: the argument is a `usize` that takes its address.
 /// (The numbers are "PSL" and a digit; SQLite leaves those above 100 to VFSes.)
@@ -20,6 +23,15 @@ pub(super) const OP_WHO: c_int = 0x5053_4c01;
 /// Asks for the session: the argument is a `*const Session` that takes an owned
 /// reference.
 pub(super) const OP_SESSION: c_int = 0x5053_4c02;
+
+/// Rekeys: the argument is a [`RekeyRequest`].
+pub(super) const OP_REKEY: c_int = 0x5053_4c03;
+
+/// What [`OP_REKEY`] takes and answers.
+pub(super) struct RekeyRequest {
+    pub(super) wanted: Option<(Key, Choice)>,
+    pub(super) refusal: Option<String>,
+}
 
 /// # Safety
 /// `file` must be open, and `arg` what `op` asks for.
@@ -93,6 +105,18 @@ pub(super) unsafe fn file_control(
             unsafe { *arg.cast::<usize>() = file as usize };
             Ok(())
         }
+        (OP_REKEY, Some((session, _))) => {
+            // SAFETY: this op's argument is a RekeyRequest, used by nobody else.
+            let request = unsafe { &mut *arg.cast::<RekeyRequest>() };
+            let Some((key, choice)) = request.wanted.take() else {
+                return Err(Code::ERROR);
+            };
+            // SAFETY: the caller's promise.
+            unsafe { rekey::rekey(file, &session, key, choice) }.map_err(|refusal| {
+                request.refusal = Some(refusal.text);
+                refusal.code
+            })
+        }
         (OP_SESSION, Some((session, _))) => {
             // SAFETY: this op's argument is a pointer, which takes the reference.
             unsafe { *arg.cast::<*const Session>() = Arc::into_raw(session) };
@@ -105,7 +129,7 @@ pub(super) unsafe fn file_control(
 
 /// # Safety
 /// `file` must be open.
-unsafe fn on_database<T>(
+pub(super) unsafe fn on_database<T>(
     file: *mut ffi::sqlite3_file,
     f: impl FnOnce(&mut Database) -> T,
 ) -> Result<T> {
@@ -183,6 +207,20 @@ unsafe fn run_pragma(
         Reply::NotOurs => Err(Code::NOT_FOUND),
         Reply::Nothing => Ok(()),
         Reply::Row(text) => answer(&text),
+        Reply::Rekey(key) => {
+            // SAFETY: the caller's promise.
+            match unsafe { rekey::rekey(file, session, key, session.choice()) } {
+                Ok(()) => answer("ok"),
+                Err(refusal) => refusal.answer(answer),
+            }
+        }
+        Reply::Migrate => {
+            // SAFETY: the caller's promise.
+            match unsafe { rekey::migrate(file, session) } {
+                Ok(status) => answer(&status.to_string()),
+                Err(refusal) => refusal.answer(answer),
+            }
+        }
         Reply::IntegrityCheck => {
             // SAFETY: the caller's promise.
             let lines = unsafe { on_database(file, Database::integrity_check) }??;
@@ -221,10 +259,10 @@ pub(super) unsafe fn settle(file: *mut ffi::sqlite3_file) -> Result {
         // The main database may be used for the first time within an ATTACH.
         && !host.is_main(file)
     {
-        let main = host.main_session();
+        let heritage = host.heritage();
         pragma::key_attached(
             &session,
-            main.as_deref(),
+            heritage.as_deref(),
             text.as_deref().map(Vec::as_slice),
         );
     }

@@ -15,6 +15,7 @@ use crate::session::Session;
 
 use super::super::code::{self, Code, Result};
 use super::super::database::{NewShape, SideNames};
+use super::super::lower::SideName;
 use super::control;
 
 /// Writes a line to SQLite's error log (`SQLITE_CONFIG_LOG`).
@@ -81,7 +82,7 @@ pub(super) unsafe fn side_names(name: ffi::sqlite3_filename) -> SideNames {
         // keeps until after the file is closed.
         unsafe {
             let name = get(name);
-            (!name.is_null()).then(|| CStr::from_ptr(name))
+            (!name.is_null()).then(|| SideName::new(CStr::from_ptr(name)))
         }
     };
     SideNames {
@@ -146,7 +147,7 @@ impl Host {
 
     /// The schema whose database file is this one. (A shim above ours has a file
     /// of its own, so files can't be compared; the question reaches us through it.)
-    fn schema_of(self, file: *mut ffi::sqlite3_file) -> Option<CString> {
+    pub(super) fn schema_of(self, file: *mut ffi::sqlite3_file) -> Option<CString> {
         self.find_schema(|name| {
             let mut who: usize = 0;
             self.control(name, control::OP_WHO, ptr::from_mut(&mut who).cast())
@@ -241,14 +242,7 @@ impl Host {
     /// The text of an ATTACH that is being run, as it was written.
     fn find_attach<T>(self, f: impl Fn(NonNull<ffi::sqlite3_stmt>) -> T) -> Option<T> {
         self.find_running(|statement| {
-            // SAFETY: a statement's text is NULL or a C string that lives with it.
-            let sql = unsafe {
-                let sql = ffi::sqlite3_sql(statement.as_ptr());
-                if sql.is_null() {
-                    return None;
-                }
-                CStr::from_ptr(sql)
-            };
+            let sql = statement_text(statement)?;
             attach::is_attach(sql.to_bytes()).then(|| f(statement))
         })
     }
@@ -276,9 +270,85 @@ impl Host {
         })
     }
 
-    /// The session of the main database, if that is ours.
-    pub(super) fn main_session(self) -> Option<Arc<Session>> {
-        self.session(c"main")
+    /// The session that a database attached without a key inherits from, if that
+    /// is ours: main's; or, where it is VACUUM that attaches its copy, the one of
+    /// the database that is being vacuumed.
+    pub(super) fn heritage(self) -> Option<Arc<Session>> {
+        let vacuumed = self.find_running(|statement| {
+            let sql = statement_text(statement)?;
+            let schema = attach::vacuumed_schema(sql.to_bytes())?;
+            CString::new(schema).ok()
+        });
+        self.session(vacuumed.as_deref().unwrap_or(c"main"))
+    }
+
+    /// Whether the connection is outside of any transaction.
+    pub(super) fn is_autocommit(self) -> bool {
+        // SAFETY: an open connection.
+        self.db()
+            .is_none_or(|db| unsafe { ffi::sqlite3_get_autocommit(db.as_ptr()) } != 0)
+    }
+
+    /// Whether a database was opened, or can only be opened, for reading.
+    pub(super) fn is_read_only(self, schema: &CStr) -> bool {
+        // SAFETY: an open connection and a C string.
+        self.db()
+            .is_none_or(|db| unsafe { ffi::sqlite3_db_readonly(db.as_ptr(), schema.as_ptr()) == 1 })
+    }
+
+    /// Runs a statement, and returns the first column of its first row as text.
+    pub(super) fn query(self, sql: &[u8]) -> Result<Option<String>> {
+        let db = self.db().ok_or(Code::ERROR)?;
+        let len = c_int::try_from(sql.len()).map_err(|_| Code::ERROR)?;
+        let mut statement = ptr::null_mut();
+        // SAFETY: an open connection and len bytes of text; the statement is
+        // finalised below on every way out, and its text copied before that.
+        unsafe {
+            Code::check(ffi::sqlite3_prepare_v2(
+                db.as_ptr(),
+                sql.as_ptr().cast(),
+                len,
+                &mut statement,
+                ptr::null_mut(),
+            ))?;
+            let mut out = None;
+            let mut code = ffi::sqlite3_step(statement);
+            if code == ffi::SQLITE_ROW {
+                let text = ffi::sqlite3_column_text(statement, 0);
+                if !text.is_null() {
+                    out = Some(CStr::from_ptr(text.cast()).to_string_lossy().into_owned());
+                }
+                while code == ffi::SQLITE_ROW {
+                    code = ffi::sqlite3_step(statement);
+                }
+            }
+            let finalised = ffi::sqlite3_finalize(statement);
+            if code == ffi::SQLITE_DONE {
+                Ok(out)
+            } else {
+                Err(Code(if finalised == ffi::SQLITE_OK {
+                    code
+                } else {
+                    finalised
+                }))
+            }
+        }
+    }
+
+    /// The path of a database's file, as SQLite has it.
+    pub(super) fn path(self, schema: &CStr) -> Option<CString> {
+        let db = self.db()?;
+        // SAFETY: an open connection and a C string; the name is copied.
+        unsafe {
+            let name = ffi::sqlite3_db_filename(db.as_ptr(), schema.as_ptr());
+            (!name.is_null()).then(|| CStr::from_ptr(name).to_owned())
+        }
+    }
+
+    /// Drops the pages that SQLite has cached of a database.
+    pub(super) fn reset_cache(self, schema: &CStr) {
+        // An older SQLite does not know it, and then notices by the header.
+        let _ = self.control(schema, ffi::SQLITE_FCNTL_RESET_CACHE, ptr::null_mut());
     }
 
     /// The session of a database, if that is ours.
@@ -288,6 +358,16 @@ impl Host {
             .ok()?;
         // SAFETY: OP_SESSION answers OK only with an owned reference.
         (!out.is_null()).then(|| unsafe { Arc::from_raw(out) })
+    }
+}
+
+/// A statement's text as it was written.
+fn statement_text<'a>(statement: NonNull<ffi::sqlite3_stmt>) -> Option<&'a CStr> {
+    // SAFETY: a statement's text is NULL or a C string that lives as long as the
+    // statement, which runs while it is looked at.
+    unsafe {
+        let sql = ffi::sqlite3_sql(statement.as_ptr());
+        (!sql.is_null()).then(|| CStr::from_ptr(sql))
     }
 }
 

@@ -11,4 +11,5 @@ mod control;
 pub(crate) mod host;
 mod io;
 pub(crate) mod register;
+mod rekey;
 mod vfs;

@@ -15,7 +15,7 @@ use super::super::file::File;
 use super::super::journal::Journal;
 use super::super::kind::Kind;
 use super::super::log::Log;
-use super::super::lower::LowerVfs;
+use super::super::lower::{LowerVfs, SideName};
 use super::super::registry::{self, Owner};
 use super::super::scratch::Scratch;
 use super::host;
@@ -132,7 +132,12 @@ unsafe fn open_file(
             if !name.is_null() {
                 // SAFETY: not NULL, so a C string.
                 let path = unsafe { CStr::from_ptr(name) };
-                registry::add(&session, path, side.journal, side.log);
+                registry::add(
+                    &session,
+                    path,
+                    side.journal.map(SideName::as_c_str),
+                    side.log.map(SideName::as_c_str),
+                );
             }
             File::Database(Database::new(file, below, session, side))
         }

@@ -1,0 +1,200 @@
+//! Replaces the pages of a whole database at once: a rekey, or a migration to
+//! another page layout.
+//!
+//! It is SQLite's own commit, done by hand under an exclusive lock:
+//!
+//! ```text
+//! 1  every page as it is on disk goes into the rollback journal   (authenticated on the way)
+//! 2  sync; the number of records goes into the header; sync       from here on the journal is hot
+//! 3  the new pages are written over the old, the file cut to size; sync
+//! 4  the journal is cut to nothing; sync                          the commit
+//! ```
+//!
+//! A crash before 2 leaves a journal without records, a crash before 4 one that
+//! SQLite or SQLCipher plays back for whoever opens the database with the old key,
+//! to the last byte; with the new key it is refused, since the journal does not
+//! open with it. An error in 3 is undone in the same way by the next transaction
+//! of this connection.
+
+use core::ffi::c_int;
+
+use libsqlite3_sys as ffi;
+
+use crate::crypto::random;
+use crate::error::{Failure, PageError};
+use crate::format::PageCodec;
+use crate::translate::journal::{MAGIC, page_sum};
+
+use super::code::Code;
+use super::lower::{LowerFile, LowerVfs, SideName};
+
+/// Pages that are read and written at once.
+const BATCH: u32 = 64;
+
+const SYNC: c_int = ffi::SQLITE_SYNC_FULL;
+
+/// Why a rewrite came to nothing.
+pub(crate) enum Broken {
+    /// A page does not authenticate, or the like.
+    Failure(Failure),
+    /// The VFS below reported an error.
+    Code(Code),
+}
+
+impl From<Code> for Broken {
+    fn from(code: Code) -> Self {
+        Self::Code(code)
+    }
+}
+
+/// A database that is to be rewritten, under an exclusive lock that the caller
+/// holds.
+pub(crate) struct Rewrite<'a> {
+    pub(crate) lower: &'a LowerFile,
+    pub(crate) vfs: LowerVfs,
+    pub(crate) journal: SideName,
+    /// How the pages are sealed now.
+    pub(crate) codec: &'a PageCodec,
+}
+
+type Outcome<T = ()> = core::result::Result<T, Broken>;
+
+impl Rewrite<'_> {
+    /// Seals every page anew. Pages keep their places and contents.
+    pub(crate) fn reseal(&self, new: &PageCodec) -> Outcome {
+        let journal = self.save()?;
+        let layout = self.codec.layout();
+        let pages = self.page_count()?;
+        let mut batch = Vec::new();
+        let mut next = 1;
+        while next <= pages {
+            let count = self.read_batch(next, pages, &mut batch)?;
+            for (pgno, page) in (next..).zip(batch.chunks_exact_mut(layout.page_size())) {
+                if pgno == layout.lock_page() || is_hole(page) {
+                    continue;
+                }
+                self.codec.open(pgno, page).map_err(damaged)?;
+                new.seal(pgno, page)
+                    .map_err(|error| Broken::Failure(error.into()))?;
+            }
+            self.lower.write(&batch, layout.offset(next))?;
+            next += count;
+        }
+        self.commit(&journal)
+    }
+
+    /// Puts the bytes of another database file in place of this one's.
+    pub(crate) fn replace(&self, source: &LowerFile) -> Outcome {
+        let journal = self.save()?;
+        let size = source.size()?;
+        let mut piece = vec![0; 1 << 18];
+        let mut at = 0;
+        while at < size {
+            let len = (size - at).min(piece.len() as u64) as usize;
+            source.read(&mut piece[..len], at)?;
+            self.lower.write(&piece[..len], at)?;
+            at += len as u64;
+        }
+        self.lower
+            .truncate(i64::try_from(size).map_err(|_| Code::IOERR)?)?;
+        self.commit(&journal)
+    }
+
+    fn page_count(&self) -> Outcome<u32> {
+        let page_size = self.codec.layout().page_size() as u64;
+        let size = self.lower.size()?;
+        let pages = u32::try_from(size / page_size).map_err(|_| Code::IOERR)?;
+        if size.is_multiple_of(page_size) {
+            Ok(pages)
+        } else {
+            Err(Broken::Failure(Failure::ShortPage { pgno: pages + 1 }))
+        }
+    }
+
+    /// Reads the next pages as they are on disk; returns how many.
+    fn read_batch(&self, next: u32, pages: u32, batch: &mut Vec<u8>) -> Outcome<u32> {
+        let layout = self.codec.layout();
+        let count = (pages - next + 1).min(BATCH);
+        batch.resize(count as usize * layout.page_size(), 0);
+        self.lower.read(batch, layout.offset(next))?;
+        Ok(count)
+    }
+
+    /// Writes a hot journal of all pages.
+    fn save(&self) -> Outcome<LowerFile> {
+        let layout = self.codec.layout();
+        let pages = self.page_count()?;
+        let flags =
+            ffi::SQLITE_OPEN_MAIN_JOURNAL | ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE;
+        let journal = self.vfs.open_side(self.journal, flags)?;
+        journal.truncate(0)?;
+
+        let mut seed = [0; 4];
+        random::fill(&mut seed).map_err(|error| Broken::Failure(error.into()))?;
+        let sector = self.lower.sector_size().clamp(512, 65536) as u32;
+        let mut header = vec![0; sector as usize];
+        header[..8].copy_from_slice(&MAGIC);
+        // 8: the number of records, which comes last.
+        header[12..16].copy_from_slice(&seed);
+        header[16..20].copy_from_slice(&pages.to_be_bytes());
+        header[20..24].copy_from_slice(&sector.to_be_bytes());
+        header[24..28].copy_from_slice(&(layout.page_size() as u32).to_be_bytes());
+        journal.write(&header, 0)?;
+
+        let seed = u32::from_be_bytes(seed);
+        let mut at = u64::from(sector);
+        let mut count: u32 = 0;
+        let mut batch = Vec::new();
+        let mut records = Vec::new();
+        let mut next = 1;
+        while next <= pages {
+            let read = self.read_batch(next, pages, &mut batch)?;
+            records.clear();
+            for (pgno, page) in (next..).zip(batch.chunks_exact_mut(layout.page_size())) {
+                if pgno == layout.lock_page() {
+                    continue;
+                }
+                if is_hole(page) {
+                    // A record of zeros would not authenticate; a sealed empty
+                    // page says the same.
+                    self.codec
+                        .seal(pgno, page)
+                        .map_err(|error| Broken::Failure(error.into()))?;
+                } else {
+                    self.codec.verify(pgno, page).map_err(damaged)?;
+                }
+                records.extend_from_slice(&pgno.to_be_bytes());
+                records.extend_from_slice(page);
+                let sum = seed.wrapping_add(page_sum(page));
+                records.extend_from_slice(&sum.to_be_bytes());
+                count += 1;
+            }
+            journal.write(&records, at)?;
+            at += records.len() as u64;
+            next += read;
+        }
+        journal.sync(SYNC)?;
+        journal.write(&count.to_be_bytes(), RECORDS_OFFSET)?;
+        journal.sync(SYNC)?;
+        Ok(journal)
+    }
+
+    /// The new pages are in place: makes them safe, and the journal empty.
+    fn commit(&self, journal: &LowerFile) -> Outcome {
+        self.lower.sync(SYNC)?;
+        journal.truncate(0)?;
+        journal.sync(SYNC)?;
+        Ok(())
+    }
+}
+
+/// Offset of the number of records in a journal header.
+const RECORDS_OFFSET: u64 = 8;
+
+fn is_hole(page: &[u8]) -> bool {
+    page.iter().all(|&byte| byte == 0)
+}
+
+fn damaged(error: PageError) -> Broken {
+    Broken::Failure(Failure::DamagedPage { pgno: error.page() })
+}

@@ -1,0 +1,4 @@
+//! The SQL surface through the VFS.
+#![allow(missing_docs)]
+
+mod rekey;
