@@ -1,0 +1,6 @@
+//! Tests of the shim that need no SQLCipher: one program, because each links
+//! SQLite again.
+
+mod blobs;
+mod support;
+mod vectors;
