@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::contestants::{PAGESEAL, PAGESEAL_NO_HMAC, PLAIN, SQLCIPHER, SQLCIPHER_NO_HMAC};
 use crate::report::{Report, StepReport};
-use crate::stats::Spread;
+use crate::stats::{Spread, Verdict};
 use crate::summary;
 
 /// A limit on what.
@@ -132,8 +132,11 @@ fn judge_one(step: &StepReport, limit: Limit) -> Option<Judged> {
         Limit::Overhead(limit) => {
             let overhead = summary::overhead(step, PAGESEAL, SQLCIPHER)?;
             let rival = Spread::of(step.samples.get(SQLCIPHER)?.iter().copied())?;
-            if overhead.in_noise || (step.name != "total" && rival.median < SINGLE_TEST) {
+            if step.name != "total" && rival.median < SINGLE_TEST {
                 return None;
+            }
+            if overhead.in_noise {
+                return cost_where_the_rival_has_none(step);
             }
             ("of SQLCipher's overhead", overhead.spread, limit)
         }
@@ -151,11 +154,27 @@ fn judge_one(step: &StepReport, limit: Limit) -> Option<Judged> {
     })
 }
 
+/// A fraction of nothing: no figure, but a goal missed if it is slower all the same.
+fn cost_where_the_rival_has_none(step: &StepReport) -> Option<Judged> {
+    let (plain, rival) = (
+        summary::ratio(step, PAGESEAL, PLAIN)?,
+        summary::ratio(step, PAGESEAL, SQLCIPHER)?,
+    );
+    let slower = plain.verdict() == Verdict::Slower && rival.verdict() == Verdict::Slower;
+    slower.then(|| Judged {
+        what: format!(
+            "{}: {:.2} [{:.2}, {:.2}] x plain, where SQLCipher's cost is within noise",
+            step.name, plain.median, plain.low, plain.high
+        ),
+        state: State::Missed,
+    })
+}
+
 /// Without HMAC never slower than SQLCipher without HMAC: told only where it is.
 fn without_hmac(step: &StepReport) -> Option<Judged> {
     let spread = summary::ratio(step, PAGESEAL_NO_HMAC, SQLCIPHER_NO_HMAC)?;
     let state = match spread.verdict() {
-        crate::stats::Verdict::Slower => State::Missed,
+        Verdict::Slower => State::Missed,
         _ => return None,
     };
     Some(Judged {

@@ -88,7 +88,7 @@ pub(crate) fn ratio(spread: &Spread) -> String {
 /// `0.41 [0.38, 0.44]`, or that there is nothing to compare with.
 pub(crate) fn overhead(overhead: &Overhead) -> String {
     if overhead.in_noise {
-        return "within noise".into();
+        return "SQLCipher's is noise".into();
     }
     let spread = &overhead.spread;
     format!(
