@@ -116,11 +116,7 @@ fn name(passphrase: &[u8], settings: &Settings, salt: &Salt) -> Option<Name> {
     head[SALT_LEN + 4..SALT_LEN + 8].copy_from_slice(&settings.fast_kdf_iter.to_le_bytes());
     head[SALT_LEN + 8] = settings.kdf_algorithm as u8;
     head[SALT_LEN + 9] = settings.hmac_salt_mask;
-    naming
-        .tag(&head, passphrase)
-        .as_bytes()
-        .try_into()
-        .ok()
+    naming.tag(&head, passphrase).as_bytes().try_into().ok()
 }
 
 #[cfg(test)]
