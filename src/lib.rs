@@ -47,6 +47,7 @@ pub mod format;
 pub mod pragma;
 pub mod secret;
 pub mod session;
+mod sys;
 pub mod translate;
 mod vfs;
 

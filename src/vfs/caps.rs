@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use libsqlite3_sys as ffi;
+use crate::sys as ffi;
 
 /// The allow-list: what is true of our file whenever it is true of the lower one.
 ///

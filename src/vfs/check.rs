@@ -1,9 +1,8 @@
 //! `PRAGMA cipher_integrity_check`: authenticates every page of the database file.
 
-use libsqlite3_sys as ffi;
-
 use crate::error::{Failure, PageError};
 use crate::format::PageCodec;
+use crate::sys as ffi;
 
 use super::code::{Code, Result};
 use super::lower::LowerFile;

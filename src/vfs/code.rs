@@ -2,9 +2,8 @@
 
 use core::ffi::c_int;
 
-use libsqlite3_sys as ffi;
-
 use crate::error::Failure;
+use crate::sys as ffi;
 
 /// An SQLite result code other than `SQLITE_OK`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

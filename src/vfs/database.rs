@@ -9,7 +9,6 @@
 use core::ffi::c_int;
 use std::sync::Arc;
 
-use libsqlite3_sys as ffi;
 use zeroize::Zeroizing;
 
 use crate::error::{Failure, PageError, Refusal};
@@ -18,6 +17,7 @@ use crate::format::{Layout, PageCodec};
 use crate::pragma::Facts;
 use crate::secret::SALT_LEN;
 use crate::session::{MAGIC, Plain, Session};
+use crate::sys as ffi;
 
 use super::check::Check;
 use super::code::{Code, Result};

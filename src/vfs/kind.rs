@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use libsqlite3_sys as ffi;
+use crate::sys as ffi;
 
 /// The kinds of file that SQLite opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

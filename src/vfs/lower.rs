@@ -6,7 +6,7 @@ use core::ffi::{CStr, c_int, c_void};
 use core::ptr;
 use std::alloc::{self, Layout};
 
-use libsqlite3_sys as ffi;
+use crate::sys as ffi;
 
 use super::code::{Code, Result};
 

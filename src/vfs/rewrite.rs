@@ -18,11 +18,10 @@
 
 use core::ffi::c_int;
 
-use libsqlite3_sys as ffi;
-
 use crate::crypto::random;
 use crate::error::{Failure, PageError};
 use crate::format::PageCodec;
+use crate::sys as ffi;
 use crate::translate::journal::{MAGIC, page_sum};
 
 use super::code::Code;

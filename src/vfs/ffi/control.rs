@@ -3,12 +3,11 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Arc;
 
-use libsqlite3_sys as ffi;
-
 use crate::format::Choice;
 use crate::pragma::{self, Reply};
 use crate::secret::Key;
 use crate::session::{Plain, Session};
+use crate::sys as ffi;
 
 use super::super::code::{Code, Result};
 use super::super::database::Database;

@@ -6,12 +6,12 @@ use core::ptr::{self, NonNull};
 use std::ffi::CString;
 use std::sync::Arc;
 
-use libsqlite3_sys as ffi;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::Failure;
 use crate::pragma::{attach, sql};
 use crate::session::Session;
+use crate::sys as ffi;
 
 use super::super::code::{self, Code, Result};
 use super::super::database::{NewShape, SideNames};
@@ -21,8 +21,8 @@ use super::control;
 /// Writes a line to SQLite's error log (`SQLITE_CONFIG_LOG`).
 pub(crate) fn log(code: c_int, message: &str) {
     let message = c_string(message);
-    // SAFETY: the format takes one C string, and gets one.
-    unsafe { ffi::sqlite3_log(code, c"%s".as_ptr(), message.as_ptr()) }
+    // SAFETY: a C string.
+    unsafe { ffi::log(code, message.as_ptr()) }
 }
 
 /// Records a failure, logs it, and gives its code as an error.
@@ -375,7 +375,7 @@ fn statement_text<'a>(statement: NonNull<ffi::sqlite3_stmt>) -> Option<&'a CStr>
 #[cfg(feature = "rusqlite")]
 pub(crate) fn session_of(connection: &rusqlite::Connection, schema: &CStr) -> Option<Arc<Session>> {
     // SAFETY: the handle is used while the connection is borrowed, and not closed.
-    let mut db = unsafe { connection.handle() };
+    let mut db: *mut ffi::sqlite3 = unsafe { connection.handle() }.cast();
     Host(Some(NonNull::from(&mut db))).session(schema)
 }
 

@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 use core::{ptr, slice};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use libsqlite3_sys as ffi;
+use crate::sys as ffi;
 
 use super::super::code::{self, Code, Result};
 use super::super::file::File;

@@ -3,8 +3,9 @@
 use std::ffi::{CStr, CString};
 use std::sync::{Mutex, PoisonError};
 
-use libsqlite3_sys as ffi;
 use thiserror::Error;
+
+use crate::sys as ffi;
 
 use super::super::code::Code;
 use super::super::lower::LowerVfs;
@@ -142,9 +143,7 @@ impl Registration {
 }
 
 fn initialize() -> Result<(), RegisterError> {
-    // SAFETY: may be called at any time, from any thread.
-    Code::check(unsafe { ffi::sqlite3_initialize() })
-        .map_err(|Code(code)| RegisterError::Sqlite(code))
+    Code::check(ffi::initialize()).map_err(|Code(code)| RegisterError::Sqlite(code))
 }
 
 fn add(vfs: *mut ffi::sqlite3_vfs, default: bool) -> Result<(), RegisterError> {

@@ -11,13 +11,12 @@ use core::ffi::CStr;
 use std::ffi::CString;
 use std::sync::Arc;
 
-use libsqlite3_sys as ffi;
-
 use crate::error::Failure;
 use crate::format::{Choice, Preset, Settings};
 use crate::pragma::sql;
 use crate::secret::Key;
 use crate::session::Session;
+use crate::sys as ffi;
 
 use super::super::code::{self, Code, Result};
 use super::super::lower::{LowerFile, LowerVfs};

@@ -4,10 +4,9 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use std::sync::Arc;
 
-use libsqlite3_sys as ffi;
-
 use crate::pragma;
 use crate::session::Session;
+use crate::sys as ffi;
 
 use super::super::code::{self, Code, Result};
 use super::super::database::Database;
@@ -196,14 +195,11 @@ unsafe extern "C" fn dl_error(vfs: *mut ffi::sqlite3_vfs, len: c_int, out: *mut 
     pass!(vfs.xDlError(len, out), absent());
 }
 
-/// What `xDlSym` returns: a function of any type.
-type Symbol = unsafe extern "C" fn(*mut ffi::sqlite3_vfs, *mut c_void, *const c_char);
-
 unsafe extern "C" fn dl_sym(
     vfs: *mut ffi::sqlite3_vfs,
     library: *mut c_void,
     name: *const c_char,
-) -> Option<Symbol> {
+) -> Option<ffi::Symbol> {
     pass!(vfs.xDlSym(library, name), absent None)
 }
 

@@ -1,0 +1,68 @@
+//! The table of functions that SQLite hands to a loadable extension.
+
+use core::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use super::functions::SLOTS;
+use super::types::sqlite3_api_routines;
+
+/// A table is an array of function pointers.
+type Slot = *const ();
+
+static TABLE: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
+
+/// SQLite 3.39 is the first with all that we call.
+pub(crate) const MIN_VERSION: i32 = 3_039_000;
+
+/// Place of `sqlite3_libversion_number`, which every table has.
+const LIBVERSION_NUMBER: usize = 67;
+
+/// Why a table can't be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TableError {
+    #[error("SQLite 3.39 or later is needed; this is {}.{}.{}", .0 / 1_000_000, .0 / 1000 % 1000, .0 % 1000)]
+    TooOld(i32),
+    #[error("this SQLite was compiled without {0}")]
+    Omitted(&'static str),
+    #[error(
+        "another copy of SQLite in this process has loaded this file already; load a copy of the file"
+    )]
+    OtherSqlite,
+}
+
+/// Takes a table, if it is the first or the same again.
+///
+/// # Safety
+/// `api` must be what SQLite passes to an extension's entry point.
+pub(crate) unsafe fn install(api: *const sqlite3_api_routines) -> Result<(), TableError> {
+    let table: *const Slot = api.cast();
+    // SAFETY: a table of any version has this slot, with a function of this type.
+    let version = unsafe {
+        let version: unsafe extern "C" fn() -> i32 =
+            core::mem::transmute(table.add(LIBVERSION_NUMBER).read());
+        version()
+    };
+    if version < MIN_VERSION {
+        return Err(TableError::TooOld(version));
+    }
+    for &(slot, name) in SLOTS {
+        // SAFETY: a table of that version has all of our slots.
+        if unsafe { table.add(slot).read() }.is_null() {
+            return Err(TableError::Omitted(name));
+        }
+    }
+    let table = table.cast_mut();
+    match TABLE.compare_exchange(ptr::null_mut(), table, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Ok(()),
+        Err(installed) if installed == table => Ok(()),
+        Err(_) => Err(TableError::OtherSqlite),
+    }
+}
+
+/// The function in a slot of [`SLOTS`].
+pub(super) fn function(slot: usize) -> Slot {
+    let table = TABLE.load(Ordering::Acquire);
+    assert!(!table.is_null(), "the extension has not been loaded");
+    // SAFETY: an installed table has all of our slots.
+    unsafe { table.add(slot).read() }
+}
