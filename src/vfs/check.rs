@@ -50,7 +50,7 @@ impl Check<'_> {
         if layout.mac_len() == 0 {
             found
                 .faults
-                .push("HMAC is off: there is nothing to verify pages by".to_owned());
+                .push("HMAC is not enabled, unable to integrity check".to_owned());
             return Ok(found);
         }
         let page_size = layout.page_size();
