@@ -1,0 +1,114 @@
+//! One way to make a database: key, settings, page layout.
+
+use std::fmt::Write;
+
+use crate::database::Side;
+
+/// Iterations where derivation itself is not what is tested.
+pub(crate) const FEW: u32 = 10;
+
+/// Key and settings of a database, as both sides understand them.
+#[derive(Clone, Debug)]
+pub(crate) struct Configuration {
+    /// What a failure is reported under.
+    pub(crate) name: String,
+    /// The key's bytes, raw forms included.
+    pub(crate) key: Vec<u8>,
+    /// What every connection says after the key.
+    settings: String,
+    /// What SQLCipher is told before the key, where telling it afterwards does not do.
+    pub(crate) peer_defaults: String,
+    /// What the one that creates the database says besides.
+    pub(crate) creation: String,
+    /// Bytes of a page.
+    pub(crate) page_size: u32,
+    /// Whether pages carry a MAC.
+    hmac: bool,
+    /// Whether page 1 is in the clear as far as its reserve.
+    page1_in_clear: bool,
+}
+
+impl Configuration {
+    /// SQLCipher 4's settings, but few iterations.
+    pub(crate) fn new(name: impl Into<String>) -> Self {
+        Self::preset(name, 4, 4096).few_iterations()
+    }
+
+    /// A preset as it is.
+    pub(crate) fn preset(name: impl Into<String>, version: u32, page_size: u32) -> Self {
+        Self {
+            name: name.into(),
+            key: b"correct horse battery staple".to_vec(),
+            settings: String::new(),
+            peer_defaults: String::new(),
+            creation: String::new(),
+            page_size,
+            hmac: version > 1,
+            page1_in_clear: false,
+        }
+        .with(&format!("cipher_compatibility = {version}"))
+    }
+
+    /// Adds a pragma.
+    pub(crate) fn with(mut self, pragma: &str) -> Self {
+        write!(self.settings, "PRAGMA {pragma};").expect("a string");
+        self
+    }
+
+    /// Adds a pragma that the database remembers by itself.
+    pub(crate) fn created_with(mut self, pragma: &str) -> Self {
+        write!(self.creation, "PRAGMA {pragma};").expect("a string");
+        self
+    }
+
+    /// Adds a `cipher_default_` pragma for SQLCipher.
+    pub(crate) fn with_peer_default(mut self, pragma: &str) -> Self {
+        write!(self.peer_defaults, "PRAGMA cipher_default_{pragma};").expect("a string");
+        self
+    }
+
+    /// Takes another key.
+    pub(crate) fn keyed(mut self, key: impl Into<Vec<u8>>) -> Self {
+        self.key = key.into();
+        self
+    }
+
+    /// Takes another page size.
+    pub(crate) fn with_page_size(mut self, page_size: u32) -> Self {
+        self.page_size = page_size;
+        self.with(&format!("cipher_page_size = {page_size}"))
+    }
+
+    /// Leaves out the MACs.
+    pub(crate) fn without_hmac(mut self) -> Self {
+        self.hmac = false;
+        self.with("cipher_use_hmac = OFF")
+    }
+
+    /// Leaves all of page 1 in the clear but its `reserve`.
+    pub(crate) fn with_page1_in_clear(mut self, reserve: u32) -> Self {
+        self.page1_in_clear = true;
+        let header = self.page_size - reserve;
+        self.with(&format!("cipher_plaintext_header_size = {header}"))
+    }
+
+    /// Derives keys quickly.
+    pub(crate) fn few_iterations(self) -> Self {
+        self.with(&format!("kdf_iter = {FEW}"))
+    }
+
+    /// What `cipher_integrity_check` answers for a sound database.
+    pub(crate) fn integrity_answer(&self, side: Side) -> Vec<&'static str> {
+        match (self.hmac, self.page1_in_clear, side) {
+            (false, _, _) => vec!["HMAC is not enabled, unable to integrity check"],
+            // SQLCipher gives such a page no MAC, and then misses it.
+            (true, true, Side::SqlCipher) => vec!["HMAC verification failed for page 1"],
+            (true, _, _) => vec![],
+        }
+    }
+
+    /// The pragmas that every connection gives after the key.
+    pub(crate) fn settings(&self) -> &str {
+        &self.settings
+    }
+}
