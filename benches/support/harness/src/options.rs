@@ -23,6 +23,8 @@ Measures stock SQLite, pageseal and SQLCipher side by side.
   --variant 'NAME: PRAGMA a = 1; PRAGMA b = 2'
                         one more contestant: pageseal with these pragmas after the key
   --secure-delete ON|OFF  for every contestant alike (default ON, as SQLCipher has it)
+  --on-cpu              leave out the time that a contestant was ready to run but had no
+                        CPU: for a busy machine (Linux)
   --build-peers         build the peers first (needs OpenSSL's headers)
   --no-peers            leave the peers out
   --allow-differences   measure contestants that differ where they must not; every
@@ -39,6 +41,7 @@ pub(crate) struct Options {
     pub(crate) only: Vec<String>,
     pub(crate) variants: Vec<(String, Vec<String>)>,
     pub(crate) settings: Settings,
+    pub(crate) on_cpu: bool,
     pub(crate) build_peers: bool,
     pub(crate) no_peers: bool,
     pub(crate) allow_differences: bool,
@@ -56,6 +59,7 @@ impl Options {
             only: Vec::new(),
             variants: Vec::new(),
             settings: Settings::default(),
+            on_cpu: false,
             build_peers: false,
             no_peers: false,
             allow_differences: false,
@@ -82,6 +86,7 @@ impl Options {
                         other => return Err(format!("--secure-delete {other}").into()),
                     };
                 }
+                Long("on-cpu") => options.on_cpu = true,
                 Long("build-peers") => options.build_peers = true,
                 Long("no-peers") => options.no_peers = true,
                 Long("allow-differences") => options.allow_differences = true,
@@ -145,7 +150,8 @@ impl Options {
     /// What the numbers in the tables are worth, in a line.
     pub(crate) fn describe_rounds(&self) -> String {
         format!(
-            "{} rounds after one to warm up; intervals hold the true median with {:.0} % confidence",
+            "{}{} rounds after one to warm up; intervals hold the true median with {:.0} % confidence",
+            if self.on_cpu { "time on a CPU; " } else { "" },
             self.rounds,
             100.0 * stats::confidence(self.rounds)
         )

@@ -197,7 +197,7 @@ impl Runner<'_> {
             column.skipped.insert(id.clone(), why.clone());
             return Ok(());
         }
-        let measured = process.expect(&Request::Step(step), |reply| match reply {
+        let mut measured = process.expect(&Request::Step(step), |reply| match reply {
             Reply::Measured(measured) => Some(measured),
             _ => None,
         })?;
@@ -212,8 +212,12 @@ impl Runner<'_> {
             .into());
         }
         if round > 0 {
+            let waited = measured.waited.unwrap_or(0);
             self.measured_nanos += measured.nanos as f64;
-            self.waited_nanos += measured.waited.unwrap_or(0) as f64;
+            self.waited_nanos += waited as f64;
+            if self.options.on_cpu {
+                measured.nanos = measured.nanos.saturating_sub(waited);
+            }
             column.samples.entry(id.clone()).or_default().push(measured);
         }
         Ok(())
