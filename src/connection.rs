@@ -251,7 +251,7 @@ impl OpenOptions {
     }
 
     fn check(&self) -> Result<(), OpenError> {
-        if matches!(&self.key, Key::Passphrase(bytes) if bytes.is_empty()) {
+        if self.key.is_empty() {
             return Err(KeyError::Empty.into());
         }
         let layout = Layout::new(&self.choice.settings)?;
@@ -259,6 +259,127 @@ impl OpenOptions {
             return Err(SettingsError::SaltMissing.into());
         }
         Ok(())
+    }
+}
+
+/// Seals a database anew with another key: `PRAGMA rekey`, with derivation settings
+/// that may change along with it.
+///
+/// Pages keep their places and contents, and the salt stays unless the key brings
+/// its own. The whole file is written twice, once into a rollback journal, so that
+/// after a crash at any point exactly one of the two keys opens it. In WAL mode no
+/// other connection may have the database open; in the rollback modes others may,
+/// and fail with [`Failure::WrongKey`] until they are given the new key.
+///
+/// ```
+/// use pageseal::{Key, OpenOptions, Rekey};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("app.db");
+/// let db = OpenOptions::new(Key::passphrase("old")).open(&path)?;
+/// db.execute_batch("CREATE TABLE note(text)")?;
+/// Rekey::new(Key::passphrase("new")).kdf_iter(600_000).run(&db, "main")?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Rekey {
+    key: Key,
+    kdf_iter: Option<u32>,
+    kdf_algorithm: Option<HashAlgorithm>,
+}
+
+impl Rekey {
+    /// To this key, of whatever form.
+    #[must_use]
+    pub fn new(key: Key) -> Self {
+        Self {
+            key,
+            kdf_iter: None,
+            kdf_algorithm: None,
+        }
+    }
+
+    /// With this many rounds of PBKDF2, which every later opening must state.
+    #[must_use]
+    pub fn kdf_iter(mut self, rounds: u32) -> Self {
+        self.kdf_iter = Some(rounds);
+        self
+    }
+
+    /// With this hash of the derivations, which every later opening must state.
+    #[must_use]
+    pub fn kdf_algorithm(mut self, hash: HashAlgorithm) -> Self {
+        self.kdf_algorithm = Some(hash);
+        self
+    }
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// The database has no key or does not open, is read-only, is within a
+    /// transaction, is in use by others where that matters, or has a damaged page.
+    /// It is then as it was.
+    pub fn run(self, connection: &Connection, schema: &str) -> Result<(), OpenError> {
+        let session = session_of(connection, schema)?;
+        let mut choice = session.choice();
+        if let Some(rounds) = self.kdf_iter {
+            choice.settings.kdf_iter = rounds;
+        }
+        if let Some(hash) = self.kdf_algorithm {
+            choice.settings.kdf_algorithm = hash;
+        }
+        Layout::new(&choice.settings)?;
+        if self.key.is_empty() {
+            return Err(KeyError::Empty.into());
+        }
+        let schema = CString::new(schema).map_err(|_| OpenError::NotOurs(schema.to_owned()))?;
+        vfs::rekey(connection, &schema, self.key, choice).map_err(|(code, text)| {
+            OpenError::Sqlite(rusqlite::Error::SqliteFailure(
+                rusqlite::ffi::Error::new(code),
+                Some(text),
+            ))
+        })
+    }
+}
+
+/// Key and settings of a database that is open, ready to open it again on other
+/// connections and threads without deriving anything.
+///
+/// It holds key material (wiped when dropped); `Debug` shows none of it.
+#[derive(Debug, Clone)]
+pub struct KeyMaterial {
+    key: Key,
+    choice: Choice,
+}
+
+impl KeyMaterial {
+    /// Of one of a connection's databases, which must have been read from.
+    ///
+    /// # Errors
+    /// The database is not one of ours, or has no key that has been proved.
+    pub fn of(connection: &Connection, schema: &str) -> Result<Self, OpenError> {
+        let session = session_of(connection, schema)?;
+        let keys = session
+            .derived()
+            .ok_or_else(|| OpenError::NotOurs(schema.to_owned()))?;
+        Ok(Self {
+            key: Key::Full {
+                cipher: keys.cipher.clone(),
+                mac: keys.mac.clone(),
+                salt: keys.salt,
+            },
+            choice: session.choice(),
+        })
+    }
+
+    /// Options that open the same database.
+    #[must_use]
+    pub fn options(&self) -> OpenOptions {
+        let mut options = OpenOptions::new(self.key.clone());
+        options.choice = self.choice;
+        options
     }
 }
 

@@ -52,8 +52,9 @@ pub mod translate;
 mod vfs;
 
 #[cfg(feature = "rusqlite")]
-pub use connection::{OpenError, OpenOptions};
+pub use connection::{KeyMaterial, OpenError, OpenOptions, Rekey};
 pub use error::Failure;
 pub use format::{HashAlgorithm, PgnoOrder, Preset, Settings};
 pub use secret::Key;
+pub use session::key_cache;
 pub use vfs::{RegisterError, Registration, VFS_NAME, register};

@@ -120,6 +120,12 @@ impl Key {
         Self::from_raw_bytes(&decode_hex(digits.as_bytes()).ok_or(KeyError::NotHex)?)
     }
 
+    /// Whether it is the empty passphrase, which is no key.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::Passphrase(bytes) if bytes.is_empty())
+    }
+
     /// The salt that this key carries, if it carries one.
     #[must_use]
     pub fn salt(&self) -> Option<Salt> {

@@ -143,7 +143,7 @@ impl Session {
     /// # Errors
     /// [`KeyError::Empty`] for an empty passphrase.
     pub fn set_key(&self, key: Key) -> Result<bool, KeyError> {
-        if matches!(&key, Key::Passphrase(bytes) if bytes.is_empty()) {
+        if key.is_empty() {
             return Err(KeyError::Empty);
         }
         let mut state = self.state();
@@ -241,6 +241,7 @@ impl Session {
             key: state.key.clone()?,
             choice: state.heir.unwrap_or(state.choice),
             codec: state.codec.clone().filter(|_| state.heir.is_none()),
+            derived: state.derived.clone(),
         })
     }
 
@@ -332,7 +333,12 @@ impl Session {
         choice.settings.validate()?;
         let keys = key_cache::derive(&key, &choice.settings, &salt)?;
         let codec = Arc::new(PageCodec::new(&choice.settings, &keys)?);
-        Ok(Rekeyed { key, choice, codec })
+        Ok(Rekeyed {
+            key,
+            choice,
+            keys,
+            codec,
+        })
     }
 
     /// The database has been sealed anew.
@@ -342,7 +348,7 @@ impl Session {
         state.key = Some(new.key);
         state.choice = new.choice;
         state.base = state.base.map(|_| new.choice);
-        state.derived = None;
+        state.derived = Some((for_keys(new.choice.settings), new.keys));
         state.codec = Some(new.codec);
         state.proved = true;
     }
@@ -364,6 +370,15 @@ impl Session {
                 .codec
                 .as_ref()
                 .is_some_and(|codec| codec.salt()[..] == *file_salt)
+    }
+
+    /// The keys that have opened this file.
+    #[must_use]
+    pub fn derived(&self) -> Option<Arc<DerivedKeys>> {
+        let state = self.state();
+        let salt = state.codec.as_ref().filter(|_| state.proved)?.salt();
+        let (_, keys) = state.derived.as_ref()?;
+        (keys.salt == *salt).then(|| Arc::clone(keys))
     }
 
     /// Whether the key has opened a page of this file.
@@ -558,11 +573,7 @@ impl State {
         };
         let settings = self.choice.settings;
         settings.validate()?;
-        // The page size has no part in the keys.
-        let for_keys = Settings {
-            page_size: 0,
-            ..settings
-        };
+        let for_keys = for_keys(settings);
         let keys = match &self.derived {
             Some((with, keys)) if *with == for_keys && keys.salt == salt => Arc::clone(keys),
             _ => {
@@ -572,6 +583,14 @@ impl State {
             }
         };
         Ok(PageCodec::new(&settings, &keys)?)
+    }
+}
+
+/// The settings by which derived keys are known: the page size has no part in them.
+fn for_keys(settings: Settings) -> Settings {
+    Settings {
+        page_size: 0,
+        ..settings
     }
 }
 
@@ -597,6 +616,7 @@ impl Drop for JournalGuard {
 pub struct Rekeyed {
     key: Key,
     choice: Choice,
+    keys: Arc<DerivedKeys>,
     codec: Arc<PageCodec>,
 }
 
@@ -616,6 +636,7 @@ pub struct Legacy {
     pub choice: Choice,
     /// The keys already derived, with their salt.
     pub codec: Option<Arc<PageCodec>>,
+    derived: Option<(Settings, Arc<DerivedKeys>)>,
 }
 
 impl Session {
@@ -630,6 +651,7 @@ impl Session {
             state.salt = legacy.codec.as_ref().map(|codec| *codec.salt());
         }
         state.codec = legacy.codec;
+        state.derived = legacy.derived;
         state.proved = false;
     }
 }

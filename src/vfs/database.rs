@@ -44,6 +44,8 @@ pub(crate) struct Database {
     opening: bool,
     /// Whether an ATTACH has a key for it is not known yet.
     unsettled: bool,
+    /// SQLite has been told to overwrite what is deleted.
+    secure_delete: bool,
     level: c_int,
     /// The file is at least this long; 0 where that is not known.
     known_size: u64,
@@ -65,6 +67,7 @@ impl Database {
             host: Host::none(),
             opening: true,
             unsettled: false,
+            secure_delete: false,
             level: ffi::SQLITE_LOCK_NONE,
             known_size: 0,
             page: Zeroizing::default(),
@@ -104,6 +107,21 @@ impl Database {
         self.host = host;
         self.opening = false;
         self.unsettled = true;
+    }
+
+    /// The connection, if the database has a key and SQLite has not been told yet to
+    /// overwrite what is deleted from it; taken, since telling it comes back here.
+    pub(crate) fn take_secure_delete_wish(&mut self) -> Option<Host> {
+        if self.secure_delete || !self.session.is_keyed() {
+            return None;
+        }
+        self.secure_delete = true;
+        Some(self.host)
+    }
+
+    /// SQLite could not be told.
+    pub(crate) fn wish_secure_delete(&mut self) {
+        self.secure_delete = false;
     }
 
     /// The connection, the first time that this is asked for after opening.

@@ -23,4 +23,4 @@ mod scratch;
 pub use ffi::register::{RegisterError, Registration, VFS_NAME, register};
 
 #[cfg(feature = "rusqlite")]
-pub(crate) use ffi::host::session_of;
+pub(crate) use ffi::host::{rekey, session_of};

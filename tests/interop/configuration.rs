@@ -100,7 +100,8 @@ impl Configuration {
     /// What `cipher_integrity_check` answers for a sound database.
     pub(crate) fn integrity_answer(&self, side: Side) -> Vec<&'static str> {
         match (self.hmac, self.page1_in_clear, side) {
-            (false, _, _) => vec!["HMAC is not enabled, unable to integrity check"],
+            (false, _, Side::SqlCipher) => vec!["HMAC is not enabled, unable to integrity check"],
+            (false, _, _) => vec!["HMAC is off: there is nothing to verify pages by"],
             // SQLCipher gives such a page no MAC, and then misses it.
             (true, true, Side::SqlCipher) => vec!["HMAC verification failed for page 1"],
             (true, _, _) => vec![],

@@ -13,9 +13,16 @@ fn ask(db: &Connection, sql: &str) -> Result<String, Error> {
     db.query_row(sql, [], |row| row.get(0))
 }
 
-fn keyed(path: &Path, key: &str) -> Connection {
+/// Keyed, and still with SQLCipher 4's own number of rounds.
+fn keyed_slowly(path: &Path, key: &str) -> Connection {
     let db = open(path);
     assert_eq!(ask(&db, &format!("PRAGMA key='{key}'")).unwrap(), "ok");
+    db
+}
+
+fn keyed(path: &Path, key: &str) -> Connection {
+    let db = keyed_slowly(path, key);
+    db.execute_batch("PRAGMA kdf_iter=10").unwrap();
     db
 }
 
@@ -94,6 +101,7 @@ fn rekey_is_refused_where_it_would_do_harm() {
         Connection::open_with_flags_and_vfs(&path, OpenFlags::SQLITE_OPEN_READ_ONLY, c"pageseal")
             .unwrap();
     ask(&db, "PRAGMA key='old'").unwrap();
+    db.execute_batch("PRAGMA kdf_iter=10").unwrap();
     assert_eq!(count(&db).unwrap(), 51);
     assert!(ask(&db, "PRAGMA rekey='new'").is_err(), "read-only");
     drop(db);
@@ -111,6 +119,7 @@ fn other_connections_are_told_and_can_follow() {
     assert_eq!(ask(&db, "PRAGMA rekey='new'").unwrap(), "ok");
     assert_eq!(code(count(&other)), ErrorCode::NotADatabase);
     assert_eq!(ask(&other, "PRAGMA key='new'").unwrap(), "ok");
+    other.execute_batch("PRAGMA kdf_iter=10").unwrap();
     assert_eq!(count(&other).unwrap(), 50);
     other.execute_batch("DELETE FROM t WHERE a=1").unwrap();
     assert_eq!(count(&db).unwrap(), 49);
@@ -128,6 +137,7 @@ fn attached_databases_are_rekeyed_by_name() {
         [other.to_str().unwrap()],
     )
     .unwrap();
+    db.execute_batch("PRAGMA \"o t h\".kdf_iter=10").unwrap();
     db.execute_batch("CREATE TABLE \"o t h\".t AS SELECT * FROM main.t")
         .unwrap();
     assert_eq!(ask(&db, "PRAGMA \"o t h\".rekey='three'").unwrap(), "ok");
@@ -143,7 +153,7 @@ fn migrate_old_versions() {
         for mode in ["delete", "wal"] {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("x.db");
-            let db = keyed(&path, "key");
+            let db = keyed_slowly(&path, "key");
             db.execute_batch(&format!("PRAGMA cipher_compatibility={version}"))
                 .unwrap();
             assert_eq!(
@@ -155,11 +165,11 @@ fn migrate_old_versions() {
                 .unwrap();
             drop(db);
 
-            let db = keyed(&path, "wrong");
+            let db = keyed_slowly(&path, "wrong");
             assert_eq!(ask(&db, "PRAGMA cipher_migrate").unwrap(), "1");
             drop(db);
 
-            let db = keyed(&path, "key");
+            let db = keyed_slowly(&path, "key");
             assert_eq!(
                 ask(&db, "PRAGMA cipher_migrate").unwrap(),
                 "0",
@@ -171,7 +181,7 @@ fn migrate_old_versions() {
                 .unwrap();
             drop(db);
 
-            let db = keyed(&path, "key");
+            let db = keyed_slowly(&path, "key");
             assert_eq!(count(&db).unwrap(), 301);
             let version: i64 = db
                 .query_row("PRAGMA user_version", [], |row| row.get(0))

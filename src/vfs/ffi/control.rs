@@ -202,6 +202,8 @@ unsafe fn run_pragma(
     let reply = pragma::run(session, &name.to_string_lossy(), value, facts);
     // SAFETY: the caller's promise.
     unsafe { on_database(file, Database::bind_if_locked)? };
+    // SAFETY: the caller's promise.
+    unsafe { secure_delete(file)? };
     match reply {
         Reply::NotOurs => Err(Code::NOT_FOUND),
         Reply::Nothing => Ok(()),
@@ -264,6 +266,25 @@ pub(super) unsafe fn settle(file: *mut ffi::sqlite3_file) -> Result {
             heritage.as_deref(),
             text.as_deref().map(Vec::as_slice),
         );
+    }
+    Ok(())
+}
+
+/// Has SQLite overwrite what is deleted from a keyed database, once.
+///
+/// # Safety
+/// `file` must be open.
+pub(super) unsafe fn secure_delete(file: *mut ffi::sqlite3_file) -> Result {
+    // SAFETY: the caller's promise; no borrow outlives its call.
+    unsafe {
+        let wants = io::with(file, |file| {
+            Ok(file
+                .database()
+                .and_then(|database| database.take_secure_delete_wish()))
+        })?;
+        if wants.is_some_and(|host| !host.secure_delete(file)) {
+            on_database(file, Database::wish_secure_delete)?;
+        }
     }
     Ok(())
 }

@@ -345,6 +345,18 @@ impl Host {
         }
     }
 
+    /// Has SQLite overwrite deleted content, as SQLCipher has for a keyed database.
+    /// Returns whether that was possible: not while a schema is being read, when
+    /// SQLite takes no qualified name.
+    pub(super) fn secure_delete(self, file: *mut ffi::sqlite3_file) -> bool {
+        let Some(schema) = self.schema_of(file) else {
+            return false;
+        };
+        let schema = sql::quote_name(schema.to_bytes());
+        let sql = [b"PRAGMA ".as_slice(), &schema, b".secure_delete=ON"].concat();
+        self.query(&sql).is_ok()
+    }
+
     /// Drops the pages that SQLite has cached of a database.
     pub(super) fn reset_cache(self, schema: &CStr) {
         // An older SQLite does not know it, and then notices by the header.
@@ -371,12 +383,38 @@ fn statement_text<'a>(statement: NonNull<ffi::sqlite3_stmt>) -> Option<&'a CStr>
     }
 }
 
+/// A host for a connection that is borrowed as long as it is used.
+#[cfg(feature = "rusqlite")]
+fn with_host<T>(connection: &rusqlite::Connection, f: impl FnOnce(Host) -> T) -> T {
+    // SAFETY: the handle is used while the connection is borrowed, and not closed.
+    let mut db = unsafe { connection.handle() }.cast::<ffi::sqlite3>();
+    f(Host(Some(NonNull::from(&mut db))))
+}
+
 /// Session of one of a connection's databases, if that is ours.
 #[cfg(feature = "rusqlite")]
 pub(crate) fn session_of(connection: &rusqlite::Connection, schema: &CStr) -> Option<Arc<Session>> {
-    // SAFETY: the handle is used while the connection is borrowed, and not closed.
-    let mut db: *mut ffi::sqlite3 = unsafe { connection.handle() }.cast();
-    Host(Some(NonNull::from(&mut db))).session(schema)
+    with_host(connection, |host| host.session(schema))
+}
+
+/// Seals one of a connection's databases anew. The error is SQLite's code and what
+/// was wrong.
+#[cfg(feature = "rusqlite")]
+pub(crate) fn rekey(
+    connection: &rusqlite::Connection,
+    schema: &CStr,
+    key: crate::secret::Key,
+    choice: crate::format::Choice,
+) -> core::result::Result<(), (c_int, String)> {
+    let mut request = control::RekeyRequest {
+        wanted: Some((key, choice)),
+        refusal: None,
+    };
+    let arg = ptr::from_mut(&mut request).cast();
+    with_host(connection, |host| {
+        host.control(schema, control::OP_REKEY, arg)
+    })
+    .map_err(|Code(code)| (code, request.refusal.take().unwrap_or_default()))
 }
 
 /// A copy of a text in memory that SQLite frees.

@@ -187,23 +187,22 @@ unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> c_int {
         control::settle(file)?;
         with(file, |file| file.lock(level))
     });
-    code::of(shape.and_then(|shape| {
+    let told = shape.and_then(|shape| {
         let Some(shape) = shape else {
             return Ok(());
         };
         // SAFETY: as above; the borrow ends with the call.
-        let host = unsafe {
-            with(file, |file| {
-                Ok(file.database().map(|database| database.host()))
-            })
-        }?;
-        let told = guard(|| host.map_or(Ok(()), |host| host.shape_new_database(file, shape)));
-        if told.is_err() {
+        let host = unsafe { control::on_database(file, |database| database.host()) }?;
+        guard(|| host.shape_new_database(file, shape)).inspect_err(|_| {
             // SAFETY: as above.
             let _ = unsafe { with(file, |file| file.unlock(ffi::SQLITE_LOCK_NONE)) };
-        }
-        told
-    }))
+        })
+    });
+    if told.is_ok() {
+        // SAFETY: as above.
+        let _ = guard(|| unsafe { control::secure_delete(file) });
+    }
+    code::of(told)
 }
 
 unsafe extern "C" fn unlock(file: *mut ffi::sqlite3_file, level: c_int) -> c_int {
