@@ -8,6 +8,8 @@ use crate::session::{self, Session};
 use super::attach::{self, AttachKey};
 use super::command::{self, Command, STORE_PASS_DEPRECATION};
 use super::error::PragmaError;
+use super::log::LogTarget;
+use super::log_output;
 use super::settings::{self, SettingName};
 use super::uri;
 
@@ -142,11 +144,21 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
         Command::SetStorePass(_) => if_keyed(STORE_PASS_DEPRECATION),
         Command::AddRandom { valid } => if_keyed(if valid { "0" } else { "1" }),
         Command::NoLongerSupported(text) => if_keyed(text),
+        Command::Log(target) => done(log_output::set_target(target)),
+        Command::LogLevel(level) => row(log_output::level(level).as_str()),
+        Command::LogSource(change) => Reply::Row(log_output::sources(change).to_string()),
+        // Query times are SQLite's to tell (`sqlite3_trace_v2`).
+        Command::Profile(target) => done(target == LogTarget::Off),
         Command::Rekey(_) if !keyed => Reply::Error(NOT_ENCRYPTED.to_owned()),
         Command::Rekey(key) => Reply::Rekey(key),
         Command::Migrate if keyed => Reply::Migrate,
         _ => Reply::Nothing,
     }
+}
+
+/// What SQLCipher answers an order with: 0 where it is carried out, else 1.
+fn done(ok: bool) -> Reply {
+    Reply::Row(if ok { "0" } else { "1" }.to_owned())
 }
 
 /// `1` where there is a key and nothing has gone wrong with it, as SQLCipher

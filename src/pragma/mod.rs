@@ -14,6 +14,7 @@ pub mod attach;
 pub mod command;
 pub mod error;
 pub mod log;
+pub mod log_output;
 pub mod settings;
 pub mod sql;
 pub mod uri;

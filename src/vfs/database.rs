@@ -50,6 +50,15 @@ pub(crate) struct Database {
     /// The file is at least this long; 0 where that is not known.
     known_size: u64,
     page: Zeroizing<Vec<u8>>,
+    page1: Option<Page1>,
+}
+
+/// Page 1 as it was last opened. SQLite looks at it whenever a transaction starts,
+/// and as long as its bytes on disk are the same, so is what they open to.
+struct Page1 {
+    codec: Arc<PageCodec>,
+    sealed: Vec<u8>,
+    plain: Zeroizing<Vec<u8>>,
 }
 
 impl Database {
@@ -71,6 +80,7 @@ impl Database {
             level: ffi::SQLITE_LOCK_NONE,
             known_size: 0,
             page: Zeroizing::default(),
+            page1: None,
         }
     }
 
@@ -266,30 +276,52 @@ impl Database {
         } else {
             codec
         };
+        if pgno == 1 {
+            return self.open_page1(codec, buf);
+        }
         match codec.open(pgno, buf) {
             Ok(()) => {
-                if pgno == 1 {
-                    self.session.note_page1(buf);
-                }
-                if pgno == 1 || codec.layout().mac_len() > 0 {
+                if codec.layout().mac_len() > 0 {
                     self.session.prove();
                 }
                 Ok(())
             }
             // SQLCipher reads a hole as an empty page where auto-vacuum is on,
             // and nowhere else.
-            Err(PageError::Zeros { pgno: 2.. }) if self.session.auto_vacuum() => {
+            Err(PageError::Zeros { .. }) if self.session.auto_vacuum() => {
                 buf.fill(0);
                 Ok(())
             }
             Err(error) => {
                 buf.fill(0);
-                if pgno == 1 {
-                    self.session.unprove();
-                }
                 self.fail(self.session.page_failure(error))
             }
         }
+    }
+
+    fn open_page1(&mut self, codec: Arc<PageCodec>, buf: &mut [u8]) -> Result {
+        if let Some(page1) = &self.page1
+            && Arc::ptr_eq(&page1.codec, &codec)
+            && page1.sealed == buf
+        {
+            buf.copy_from_slice(&page1.plain);
+            return Ok(());
+        }
+        let sealed = buf.to_vec();
+        if let Err(error) = codec.open(1, buf) {
+            buf.fill(0);
+            self.page1 = None;
+            self.session.unprove();
+            return self.fail(self.session.page_failure(error));
+        }
+        self.session.note_page1(buf);
+        self.session.prove();
+        self.page1 = Some(Page1 {
+            codec,
+            sealed,
+            plain: Zeroizing::new(buf.to_vec()),
+        });
+        Ok(())
     }
 
     /// A page that the file does not hold, or not all of.

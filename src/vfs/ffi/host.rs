@@ -9,7 +9,8 @@ use std::sync::Arc;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::Failure;
-use crate::pragma::{attach, sql};
+use crate::pragma::log::{LogLevel, LogSource};
+use crate::pragma::{attach, log_output, sql};
 use crate::session::Session;
 use crate::sys as ffi;
 
@@ -18,8 +19,10 @@ use super::super::database::{NewShape, SideNames};
 use super::super::lower::SideName;
 use super::control;
 
-/// Writes a line to SQLite's error log (`SQLITE_CONFIG_LOG`).
+/// Writes a line to SQLite's error log (`SQLITE_CONFIG_LOG`), and to where
+/// `cipher_log` sends it.
 pub(crate) fn log(code: c_int, message: &str) {
+    log_output::write(LogLevel::Error, LogSource::Core, message);
     let message = c_string(message);
     // SAFETY: a C string.
     unsafe { ffi::log(code, message.as_ptr()) }
