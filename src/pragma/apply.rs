@@ -143,6 +143,7 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
         Command::GetStorePass => if_keyed("0"),
         Command::SetStorePass(_) => if_keyed(STORE_PASS_DEPRECATION),
         Command::AddRandom { valid } => if_keyed(if valid { "0" } else { "1" }),
+        Command::NoLongerSupported(text) if text.contains("rekey") => row(text),
         Command::NoLongerSupported(text) => if_keyed(text),
         Command::Log(target) => done(log_output::set_target(target)),
         Command::LogLevel(level) => row(log_output::level(level).as_str()),

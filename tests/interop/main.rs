@@ -19,6 +19,7 @@ mod database;
 mod each;
 mod ours;
 mod relay;
+mod surface;
 mod theirs;
 
 #[path = "../support/content_hash.rs"]

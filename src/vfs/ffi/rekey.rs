@@ -185,7 +185,12 @@ pub(super) unsafe fn rekey(
     let work = unsafe { Work::new(file, session)? };
     work.check("rekey")?;
     // Nothing is rekeyed that the present key does not open.
-    work.on_schema("SELECT count(*) FROM ", b".sqlite_schema")?;
+    work.on_schema("SELECT count(*) FROM ", b".sqlite_schema")
+        .map_err(|refusal| match refusal.code {
+            // SQLCipher's code for a rekey without the right key.
+            Code(ffi::SQLITE_NOTADB) => Refusal::new(&format!("rekey: {}", refusal.text)),
+            _ => refusal,
+        })?;
     if !session.is_proved() {
         return Err(Refusal::new(
             "rekey: the database is empty; give a new one its key with PRAGMA key",
