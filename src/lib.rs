@@ -57,4 +57,4 @@ pub use error::Failure;
 pub use format::{HashAlgorithm, PgnoOrder, Preset, Settings};
 pub use secret::Key;
 pub use session::key_cache;
-pub use vfs::{RegisterError, Registration, VFS_NAME, register};
+pub use vfs::{RegisterError, Registration, VFS_NAME, register, set_read_ahead};

@@ -19,6 +19,7 @@ use crate::secret::SALT_LEN;
 use crate::session::{MAGIC, Plain, Session};
 use crate::sys as ffi;
 
+use super::batch::ReadAhead;
 use super::check::Check;
 use super::code::{Code, Result};
 use super::ffi::host::{self, Host};
@@ -51,6 +52,7 @@ pub(crate) struct Database {
     known_size: u64,
     page: Zeroizing<Vec<u8>>,
     page1: Option<Page1>,
+    ahead: ReadAhead,
 }
 
 /// Page 1 as it was last opened. SQLite looks at it whenever a transaction starts,
@@ -81,6 +83,7 @@ impl Database {
             known_size: 0,
             page: Zeroizing::default(),
             page1: None,
+            ahead: ReadAhead::default(),
         }
     }
 
@@ -259,6 +262,12 @@ impl Database {
 
     /// Reads and opens one whole page in place.
     fn read_page(&mut self, codec: Arc<PageCodec>, pgno: u32, buf: &mut [u8]) -> Result {
+        if pgno > 1
+            && self.level != ffi::SQLITE_LOCK_NONE
+            && self.ahead.read(&self.lower, &codec, pgno, buf)?
+        {
+            return Ok(());
+        }
         let offset = codec.layout().offset(pgno);
         match self.lower.read(buf, offset) {
             Ok(()) => {}
@@ -391,6 +400,7 @@ impl Database {
             return Err(Code::ERROR);
         };
         self.known_size = 0;
+        self.ahead.forget();
         let done = rewrite(&Rewrite {
             lower: &self.lower,
             vfs: self.vfs,
@@ -428,6 +438,7 @@ impl Database {
             }));
         }
         let pgno = page_number(offset, page_size as u64)?;
+        self.ahead.forget_page(pgno);
         if self.session.is_checkpointing() {
             // The same bytes in log and database: no cryptography (the log gave
             // them out as they are).
@@ -518,6 +529,7 @@ impl Database {
 
     pub(crate) fn truncate(&mut self, size: i64) -> Result {
         self.known_size = 0;
+        self.ahead.forget();
         if self.session.is_keyed() && size != 0 && !self.session.is_proved() {
             return self.fail(Failure::Refused(Refusal::Unproven));
         }
@@ -533,6 +545,7 @@ impl Database {
     /// Takes a lock. Where the file is new, what SQLite must be told about it is
     /// returned: the caller does that, since it calls back into this file.
     pub(crate) fn lock(&mut self, level: c_int) -> Result<Option<NewShape>> {
+        self.ahead.forget();
         self.lower.lock(level)?;
         let first = self.level == ffi::SQLITE_LOCK_NONE;
         self.level = level;
@@ -547,7 +560,13 @@ impl Database {
     pub(crate) fn unlock(&mut self, level: c_int) -> Result {
         self.level = level;
         self.known_size = 0;
+        self.ahead.forget();
         self.lower.unlock(level)
+    }
+
+    /// A lock of the log's index moves: with it goes what this reader may rely on.
+    pub(crate) fn forget_ahead(&mut self) {
+        self.ahead.forget();
     }
 
     /// What must be settled before SQLite looks at journal, log or pages.
