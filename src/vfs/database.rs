@@ -13,13 +13,13 @@ use zeroize::Zeroizing;
 
 use crate::error::{Failure, PageError, Refusal};
 use crate::format::layout::PAGE_SIZES;
-use crate::format::{Layout, PageCodec};
+use crate::format::{Layout, PageCodec, PageRef};
 use crate::pragma::Facts;
 use crate::secret::SALT_LEN;
 use crate::session::{MAGIC, Plain, Session};
 use crate::sys as ffi;
 
-use super::batch::ReadAhead;
+use super::batch::{ReadAhead, WriteBehind};
 use super::check::Check;
 use super::code::{Code, Result};
 use super::ffi::host::{self, Host};
@@ -53,6 +53,7 @@ pub(crate) struct Database {
     page: Zeroizing<Vec<u8>>,
     page1: Option<Page1>,
     ahead: ReadAhead,
+    behind: WriteBehind,
 }
 
 /// Page 1 as it was last opened. SQLite looks at it whenever a transaction starts,
@@ -84,6 +85,7 @@ impl Database {
             page: Zeroizing::default(),
             page1: None,
             ahead: ReadAhead::default(),
+            behind: WriteBehind::default(),
         }
     }
 
@@ -149,6 +151,7 @@ impl Database {
     // Reading.
 
     pub(crate) fn read(&mut self, buf: &mut [u8], offset: u64) -> Result {
+        self.flush()?;
         if !self.session.is_keyed() {
             return self.read_unkeyed(buf, offset);
         }
@@ -373,6 +376,7 @@ impl Database {
 
     /// Authenticates all pages; one line a fault.
     pub(crate) fn integrity_check(&mut self) -> Result<Vec<String>> {
+        self.flush()?;
         let Some(codec) = self.bound()? else {
             return Ok(Vec::new());
         };
@@ -399,6 +403,7 @@ impl Database {
         ) else {
             return Err(Code::ERROR);
         };
+        self.flush()?;
         self.known_size = 0;
         self.ahead.forget();
         let done = rewrite(&Rewrite {
@@ -442,26 +447,62 @@ impl Database {
         if self.session.is_checkpointing() {
             // The same bytes in log and database: no cryptography (the log gave
             // them out as they are).
+            self.flush()?;
             return self.put(&codec, data, offset);
         }
         if let Some(sealed) = self.session.take_restored(pgno, data) {
+            self.flush()?;
             return self.put(&codec, &sealed, offset);
         }
         if let Err(refusal) = check_plain_page(&layout, pgno, data) {
             return self.fail(Failure::Refused(refusal));
         }
-        let mut page = core::mem::take(&mut self.page);
-        page.clear();
-        page.extend_from_slice(data);
         if pgno == 1 {
-            self.session.note_page1(&page);
+            self.session.note_page1(data);
         }
-        if let Err(error) = codec.seal(pgno, &mut page) {
+        if self.behind.push(pgno, data) {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Seals and writes the pages that wait; pages next to each other in one piece.
+    pub(crate) fn flush(&mut self) -> Result {
+        if self.behind.is_empty() {
+            return Ok(());
+        }
+        let (numbers, mut pages) = self.behind.take();
+        let result = self.seal_and_put(&numbers, &mut pages);
+        self.behind.reuse(numbers, pages);
+        result
+    }
+
+    fn seal_and_put(&mut self, numbers: &[u32], pages: &mut [u8]) -> Result {
+        let Some(codec) = self.session.codec() else {
+            return self.fail(Failure::Refused(Refusal::Unproven));
+        };
+        let layout = *codec.layout();
+        let page_size = layout.page_size();
+        let mut batch: Vec<PageRef<'_>> = numbers
+            .iter()
+            .zip(pages.chunks_exact_mut(page_size))
+            .map(|(&pgno, bytes)| PageRef { pgno, bytes })
+            .collect();
+        if let Err(error) = codec.seal_batch(&mut batch) {
             return self.fail(error.into());
         }
-        let result = self.put(&codec, &page, offset);
-        self.page = page;
-        result
+        let mut start = 0;
+        while start < numbers.len() {
+            let mut end = start + 1;
+            while end < numbers.len() && numbers[end] == numbers[end - 1] + 1 {
+                end += 1;
+            }
+            let piece = &pages[start * page_size..end * page_size];
+            self.put(&codec, piece, layout.offset(numbers[start]))?;
+            start = end;
+        }
+        Ok(())
     }
 
     fn write_unkeyed(&mut self, data: &[u8], offset: u64) -> Result {
@@ -493,7 +534,7 @@ impl Database {
         }
     }
 
-    /// Writes a sealed page, and sealed empty pages before it where it would
+    /// Writes sealed pages, and sealed empty ones before them where they would
     /// leave a hole: a page of zeros in a file is then never something we made.
     fn put(&mut self, codec: &PageCodec, sealed: &[u8], offset: u64) -> Result {
         let end = offset + sealed.len() as u64;
@@ -527,7 +568,18 @@ impl Database {
         Ok(())
     }
 
+    pub(crate) fn sync(&mut self, flags: c_int) -> Result {
+        self.flush()?;
+        self.lower.sync(flags)
+    }
+
+    pub(crate) fn size(&mut self) -> Result<u64> {
+        self.flush()?;
+        self.lower.size()
+    }
+
     pub(crate) fn truncate(&mut self, size: i64) -> Result {
+        self.flush()?;
         self.known_size = 0;
         self.ahead.forget();
         if self.session.is_keyed() && size != 0 && !self.session.is_proved() {
@@ -545,6 +597,7 @@ impl Database {
     /// Takes a lock. Where the file is new, what SQLite must be told about it is
     /// returned: the caller does that, since it calls back into this file.
     pub(crate) fn lock(&mut self, level: c_int) -> Result<Option<NewShape>> {
+        self.flush()?;
         self.ahead.forget();
         self.lower.lock(level)?;
         let first = self.level == ffi::SQLITE_LOCK_NONE;
@@ -558,10 +611,11 @@ impl Database {
     }
 
     pub(crate) fn unlock(&mut self, level: c_int) -> Result {
+        let flushed = self.flush();
         self.level = level;
         self.known_size = 0;
         self.ahead.forget();
-        self.lower.unlock(level)
+        self.lower.unlock(level).and(flushed)
     }
 
     /// A lock of the log's index moves: with it goes what this reader may rely on.

@@ -21,7 +21,7 @@ mod registry;
 mod rewrite;
 mod scratch;
 
-pub use batch::set_read_ahead;
+pub use batch::{set_read_ahead, set_write_behind};
 pub use ffi::register::{RegisterError, Registration, VFS_NAME, register};
 
 #[cfg(feature = "rusqlite")]

@@ -42,6 +42,11 @@ pub(super) unsafe fn file_control(
     // SAFETY: the file is open, says the caller; this borrow ends here.
     let database = unsafe {
         io::with(file, |file| {
+            // Of the controls that SQLite passes while pages wait, this is the one
+            // whose result counts.
+            if op == ffi::SQLITE_FCNTL_SYNC {
+                file.flush()?;
+            }
             Ok(file
                 .database()
                 .map(|database| (Arc::clone(database.session()), database.host())))

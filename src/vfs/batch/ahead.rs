@@ -26,8 +26,8 @@ use zeroize::Zeroizing;
 
 use crate::format::{PageCodec, PageRef};
 
-use super::code::{Code, Result};
-use super::lower::LowerFile;
+use super::super::code::{Code, Result};
+use super::super::lower::LowerFile;
 
 /// Reads in a row, each close behind the last, that make a scan.
 const RUN: u32 = 2;
