@@ -3,7 +3,7 @@
 
 use pageseal::pragma::SettingName;
 use pageseal::secret::Salt;
-use pageseal::{HashAlgorithm, Preset, Settings};
+use pageseal::{HashAlgorithm, Key, Preset, Settings};
 use serde_json::{Map, Value, json};
 
 const PRESETS: [(u8, Preset); 4] = [
@@ -60,6 +60,29 @@ impl Description {
             settings: *settings,
             salt: salt.filter(|_| settings.plaintext_header > 0),
         }
+    }
+
+    /// Of settings that were found with this key. A raw key is not derived, so that
+    /// the settings of the derivation are any: those of the nearest version.
+    pub(crate) fn with_key(settings: &Settings, salt: Option<Salt>, key: &Key) -> Self {
+        let near = |preset| {
+            let preset = Settings::preset(preset);
+            let mut settings = *settings;
+            if !matches!(key, Key::Passphrase(_)) {
+                settings.kdf_iter = preset.kdf_iter;
+            }
+            if matches!(key, Key::Full { .. }) {
+                settings.kdf_algorithm = preset.kdf_algorithm;
+                settings.fast_kdf_iter = preset.fast_kdf_iter;
+                settings.hmac_salt_mask = preset.hmac_salt_mask;
+            }
+            Self::new(&settings, salt)
+        };
+        PRESETS
+            .into_iter()
+            .map(|(_, preset)| near(preset))
+            .min_by_key(|description| description.differing.len())
+            .unwrap_or_else(|| Self::new(settings, salt))
     }
 
     /// In words: "SQLCipher 4", or what differs from it.

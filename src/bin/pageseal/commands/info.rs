@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Info, common: &Common) -> Result<ExitCode> {
                 }
                 other => other?,
             };
-            report.add_key(&snapshot, access.outside_salt().is_some());
+            report.add_key(&snapshot, &access);
         }
         Some(_) if matches!(look, Look::Plaintext(_)) => {
             return Err(OfflineError::NotEncrypted(target.path).into());
@@ -156,12 +156,12 @@ impl Report {
         self.parts.push(("side files", lines));
     }
 
-    fn add_key(&mut self, snapshot: &Snapshot, salt_is_outside: bool) {
+    fn add_key(&mut self, snapshot: &Snapshot, access: &Access) {
         let Some(codec) = snapshot.codec() else {
             return;
         };
-        let salt = salt_is_outside.then(|| *codec.salt());
-        let description = Description::new(codec.settings(), salt);
+        let description =
+            Description::with_key(codec.settings(), access.outside_salt(), &access.key);
         self.title = format!(
             "{}: encrypted, {}",
             snapshot.files().path().display(),

@@ -50,7 +50,8 @@ pub(crate) fn run(args: &Probe, common: &Common) -> Result<ExitCode> {
     let elapsed = start.elapsed();
     let found = found.ok_or_else(|| nothing_fits(&files))?;
     let is_outside = access.outside_salt().is_some();
-    let description = Description::new(&found.settings, is_outside.then_some(found.salt));
+    let description =
+        Description::with_key(&found.settings, is_outside.then_some(found.salt), &key);
     let was_text = matches!(access.key, Key::Passphrase(_)) && !matches!(key, Key::Passphrase(_));
     let uri = format!(
         "file:{}?{}",
