@@ -44,6 +44,7 @@ pub mod connection;
 pub mod crypto;
 pub mod error;
 pub mod format;
+pub mod offline;
 pub mod pragma;
 pub mod secret;
 pub mod session;
