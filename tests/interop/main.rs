@@ -15,8 +15,10 @@
 mod configuration;
 mod configurations;
 mod content;
+mod crash;
 mod database;
 mod each;
+mod interrupted;
 mod ours;
 mod relay;
 mod theirs;
