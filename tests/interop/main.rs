@@ -22,6 +22,7 @@ mod interrupted;
 mod ours;
 mod relay;
 mod theirs;
+mod vacuum;
 
 #[path = "../support/content_hash.rs"]
 mod content_hash;
