@@ -12,6 +12,7 @@
 //! What a database must hold is never taken from pageseal: SQLCipher hashes the
 //! same content in a database of its own.
 
+mod attach;
 mod configuration;
 mod configurations;
 mod content;
