@@ -34,7 +34,6 @@ use crate::translate::wal::{
 };
 
 use super::batch::{MOST_PAGES, is_write_behind};
-use super::caps;
 use super::code::{Code, Result};
 use super::database::check_plain_page;
 use super::ffi::host;
@@ -323,9 +322,9 @@ impl Log {
         if !written.is_some_and(|written| same_frame(&written, &assembly.bytes)) {
             self.wait(codec, assembly.frame, &assembly.bytes)?;
         }
-        if !caps::powersafe_overwrite(self.lower.capabilities()) {
-            self.last_frame = Some(assembly.bytes);
-        }
+        // SQLite pads by the capabilities of the database file, which are not always
+        // this one's (the URI parameter psow means that file alone).
+        self.last_frame = Some(assembly.bytes);
         Ok(())
     }
 
@@ -524,8 +523,7 @@ impl Log {
     /// end with copies of the last frame, and what is before that end must be
     /// safe. The copy is known, so it is completed and written before the sync.
     fn complete_padding(&mut self) -> Result {
-        let (Some(mut assembly), Some(last)) = (self.assembly.take(), self.last_frame.take())
-        else {
+        let (Some(assembly), Some(last)) = (&self.assembly, &self.last_frame) else {
             return Ok(());
         };
         let have = assembly.bytes.len();
@@ -533,11 +531,12 @@ impl Log {
             && same_frame(&assembly.bytes, &last[..have])
             && let Some(codec) = self.session.codec()
         {
-            self.seal_and_append(&codec, assembly.frame, &mut last.clone())?;
-            assembly.written = Some(last.clone());
+            let (frame, last) = (assembly.frame, last.clone());
+            self.seal_and_append(&codec, frame, &mut last.clone())?;
+            if let Some(assembly) = &mut self.assembly {
+                assembly.written = Some(last);
+            }
         }
-        self.last_frame = Some(last);
-        self.assembly = Some(assembly);
         Ok(())
     }
 
