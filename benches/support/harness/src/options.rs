@@ -121,9 +121,9 @@ impl Options {
         self.filters.is_empty() || self.filters.iter().any(|f| workload.contains(f.as_str()))
     }
 
-    /// A smoke test leaves nothing behind.
-    pub(crate) fn writes_reports(&self) -> bool {
-        self.scale != Scale::Smoke
+    /// Whether this is `cargo test`: everything runs, nothing is said about time.
+    pub(crate) fn is_test(&self) -> bool {
+        self.scale == Scale::Smoke
     }
 
     /// Where the reports go. Quick ones do not overwrite those that are quoted.
