@@ -34,6 +34,7 @@ Measures stock SQLite, pageseal and SQLCipher side by side.
 
 /// What was asked for.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // a command line has flags
 pub(crate) struct Options {
     pub(crate) scale: Scale,
     pub(crate) rounds: usize,
