@@ -43,10 +43,15 @@
 pub mod connection;
 pub mod crypto;
 pub mod error;
+#[cfg(feature = "loadable-extension")]
+mod extension;
 pub mod format;
+pub mod functions;
 pub mod pragma;
+mod registration;
 pub mod secret;
 pub mod session;
+pub mod stats;
 mod sys;
 pub mod translate;
 mod vfs;
@@ -55,5 +60,5 @@ mod vfs;
 pub use connection::{OpenError, OpenOptions};
 pub use error::Failure;
 pub use format::{HashAlgorithm, PgnoOrder, Preset, Settings};
+pub use registration::{RegisterError, Registration, VFS_NAME, register};
 pub use secret::Key;
-pub use vfs::{RegisterError, Registration, VFS_NAME, register};

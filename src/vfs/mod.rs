@@ -19,7 +19,11 @@ mod lower;
 mod registry;
 mod scratch;
 
-pub use ffi::register::{RegisterError, Registration, VFS_NAME, register};
+#[cfg(feature = "loadable-extension")]
+pub(crate) use ffi::register::base_is_default;
+pub(crate) use ffi::register::{RegisterError, register};
 
+pub(crate) use ffi::db::{Db, SqlError};
+pub(crate) use ffi::host::{session_in, sqlite_string};
 #[cfg(feature = "rusqlite")]
-pub(crate) use ffi::host::session_of;
+pub(crate) use ffi::host::{session_of, with_db};

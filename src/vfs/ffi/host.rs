@@ -16,6 +16,7 @@ use crate::sys as ffi;
 use super::super::code::{self, Code, Result};
 use super::super::database::{NewShape, SideNames};
 use super::control;
+use super::db::Db;
 
 /// Writes a line to SQLite's error log (`SQLITE_CONFIG_LOG`).
 pub(crate) fn log(code: c_int, message: &str) {
@@ -292,15 +293,32 @@ impl Host {
 }
 
 /// Session of one of a connection's databases, if that is ours.
+pub(crate) fn session_in(db: Db<'_>, schema: &str) -> Option<Arc<Session>> {
+    let schema = CString::new(schema).ok()?;
+    let mut db = db.as_ptr();
+    Host(Some(NonNull::from(&mut db))).session(&schema)
+}
+
+/// Session of one of a connection's databases, if that is ours.
 #[cfg(feature = "rusqlite")]
-pub(crate) fn session_of(connection: &rusqlite::Connection, schema: &CStr) -> Option<Arc<Session>> {
-    // SAFETY: the handle is used while the connection is borrowed, and not closed.
-    let mut db: *mut ffi::sqlite3 = unsafe { connection.handle() }.cast();
-    Host(Some(NonNull::from(&mut db))).session(schema)
+pub(crate) fn session_of(connection: &rusqlite::Connection, schema: &str) -> Option<Arc<Session>> {
+    with_db(connection, |db| session_in(db, schema))
+}
+
+/// Calls `f` on a connection.
+#[cfg(feature = "rusqlite")]
+pub(crate) fn with_db<T>(connection: &rusqlite::Connection, f: impl FnOnce(Db<'_>) -> T) -> T {
+    // SAFETY: an open connection, which is borrowed until `f` has returned, and is
+    // not shared between threads.
+    f(unsafe {
+        Db::new(NonNull::new_unchecked(
+            connection.handle().cast::<ffi::sqlite3>(),
+        ))
+    })
 }
 
 /// A copy of a text in memory that SQLite frees.
-pub(super) fn sqlite_string(text: &str) -> Result<*mut c_char> {
+pub(crate) fn sqlite_string(text: &str) -> Result<*mut c_char> {
     let text = c_string(text);
     let bytes = text.as_bytes_with_nul();
     // SAFETY: as many bytes as asked for are written where the answer is not NULL.
