@@ -9,9 +9,10 @@ use thiserror::Error;
 
 use crate::error::{Failure, KeyError, SettingsError};
 use crate::format::{Choice, HashAlgorithm, Layout, PgnoOrder, Preset, Settings};
+use crate::registration::{self, RegisterError, VFS_NAME};
 use crate::secret::{Key, Salt};
 use crate::session::{self, Session};
-use crate::vfs::{self, RegisterError, VFS_NAME};
+use crate::vfs;
 
 /// Why an encrypted database did not open.
 #[derive(Debug, Error)]
@@ -219,7 +220,7 @@ impl OpenOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Connection, OpenError> {
         self.check()?;
         if self.vfs == VFS_NAME {
-            vfs::register()?;
+            registration::register()?;
         }
         let connection = Connection::open_with_flags_and_vfs(path, self.flags, self.vfs.as_str())?;
         self.apply(&connection, "main")?;
@@ -421,8 +422,5 @@ pub fn failure(connection: &Connection, schema: &str) -> Result<Option<Failure>,
 }
 
 fn session_of(connection: &Connection, schema: &str) -> Result<std::sync::Arc<Session>, OpenError> {
-    CString::new(schema)
-        .ok()
-        .and_then(|name| vfs::session_of(connection, &name))
-        .ok_or_else(|| OpenError::NotOurs(schema.to_owned()))
+    vfs::session_of(connection, schema).ok_or_else(|| OpenError::NotOurs(schema.to_owned()))
 }

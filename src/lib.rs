@@ -43,11 +43,16 @@
 pub mod connection;
 pub mod crypto;
 pub mod error;
+#[cfg(feature = "loadable-extension")]
+mod extension;
 pub mod format;
+pub mod functions;
 pub mod offline;
 pub mod pragma;
+mod registration;
 pub mod secret;
 pub mod session;
+pub mod stats;
 mod sys;
 pub mod translate;
 mod vfs;
@@ -56,6 +61,7 @@ mod vfs;
 pub use connection::{KeyMaterial, OpenError, OpenOptions, Rekey};
 pub use error::Failure;
 pub use format::{HashAlgorithm, PgnoOrder, Preset, Settings};
+pub use registration::{RegisterError, Registration, VFS_NAME, register};
 pub use secret::Key;
 pub use session::key_cache;
-pub use vfs::{RegisterError, Registration, VFS_NAME, register, set_read_ahead};
+pub use vfs::{set_read_ahead, set_write_behind};

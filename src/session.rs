@@ -23,6 +23,7 @@ use crate::format::keys::DerivedKeys;
 use crate::format::layout::PAGE_SIZES;
 use crate::format::{Choice, PageCodec, Settings};
 use crate::secret::{Key, SALT_LEN, Salt};
+use crate::stats::Counters;
 
 /// First bytes of a plaintext database.
 pub const MAGIC: [u8; SALT_LEN] = *b"SQLite format 3\0";
@@ -65,6 +66,7 @@ struct State {
     failure: Option<Failure>,
     heir: Option<Choice>,
     journals: usize,
+    counters: Arc<Counters>,
     /// Nothing can be done with this database, ever: its ATTACH named a key that
     /// can't be made out.
     refused: Option<Failure>,
@@ -114,6 +116,7 @@ impl Default for Session {
             failure: None,
             heir: None,
             journals: 0,
+            counters: Arc::default(),
             refused: None,
         }))
     }
@@ -479,6 +482,13 @@ impl Session {
         self.state().journals > 0
     }
 
+    /// What the work for this database has been. (Of a database that is attached
+    /// with the main database's key, its pages count there until it is keyed anew.)
+    #[must_use]
+    pub fn counters(&self) -> Arc<Counters> {
+        Arc::clone(&self.state().counters)
+    }
+
     // Failures.
 
     /// Refuses everything that will be asked of this database.
@@ -577,12 +587,14 @@ impl State {
         let keys = match &self.derived {
             Some((with, keys)) if *with == for_keys && keys.salt == salt => Arc::clone(keys),
             _ => {
-                let keys = key_cache::derive(key, &settings, &salt)?;
+                let keys = self
+                    .counters
+                    .time_kdf(|| key_cache::derive(key, &settings, &salt))?;
                 self.derived = Some((for_keys, Arc::clone(&keys)));
                 keys
             }
         };
-        Ok(PageCodec::new(&settings, &keys)?)
+        Ok(PageCodec::new(&settings, &keys)?.counting(Arc::clone(&self.counters)))
     }
 }
 

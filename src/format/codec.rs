@@ -1,10 +1,12 @@
 //! One page between SQLCipher's bytes and SQLite's.
 
 use core::fmt;
+use std::sync::Arc;
 
 use crate::crypto::{Aes256Cbc, MacKey, Tag, random};
 use crate::error::{PageError, RandomError, SettingsError};
 use crate::secret::{SALT_LEN, Salt};
+use crate::stats::{Counters, Work};
 
 use super::keys::DerivedKeys;
 use super::layout::{IV_LEN, Layout};
@@ -34,6 +36,7 @@ pub struct PageCodec {
     salt: Salt,
     cipher: Aes256Cbc,
     mac: Option<MacKey>,
+    counters: Arc<Counters>,
 }
 
 impl PageCodec {
@@ -50,7 +53,15 @@ impl PageCodec {
             mac: settings
                 .use_hmac
                 .then(|| MacKey::new(settings.hmac_algorithm, keys.mac.expose())),
+            counters: Arc::default(),
         })
+    }
+
+    /// Counts pages with these counters from now on.
+    #[must_use]
+    pub fn counting(mut self, counters: Arc<Counters>) -> Self {
+        self.counters = counters;
+        self
     }
 
     /// Where things stand in a page.
@@ -89,9 +100,12 @@ impl PageCodec {
             if pgno == 1 && self.mac.is_none() && !self.header_decrypts(&iv, page) {
                 return Err(PageError::Header);
             }
-            self.cipher.decrypt(&iv, &mut page[start..end]);
+            let body = &mut page[start..end];
+            self.counters
+                .time(Work::Cipher, || self.cipher.decrypt(&iv, body));
         }
         page[end..].fill(0);
+        self.counters.opened(1, page.len());
         if pgno == 1 && self.layout.plaintext_header() == 0 {
             page[..SALT_LEN].copy_from_slice(page1::MAGIC);
         }
@@ -117,7 +131,9 @@ impl PageCodec {
         }
         random::fill(&mut page[end..])?;
         let iv = self.iv(page);
-        self.cipher.encrypt(&iv, &mut page[start..end]);
+        let body = &mut page[start..end];
+        self.counters
+            .time(Work::Cipher, || self.cipher.encrypt(&iv, body));
         if let Some(mac) = &self.mac {
             let tag = self.tag(mac, pgno, page);
             let at = self.layout.mac_start();
@@ -126,6 +142,7 @@ impl PageCodec {
         if pgno == 1 && self.layout.plaintext_header() == 0 {
             page[..SALT_LEN].copy_from_slice(&self.salt);
         }
+        self.counters.sealed(1, page.len());
         Ok(())
     }
 
@@ -200,10 +217,9 @@ impl PageCodec {
     }
 
     fn tag(&self, mac: &MacKey, pgno: u32, page: &[u8]) -> Tag {
-        mac.tag(
-            &page[self.layout.start(pgno)..self.layout.mac_start()],
-            &self.settings.hmac_pgno.bytes(pgno),
-        )
+        let message = &page[self.layout.start(pgno)..self.layout.mac_start()];
+        let suffix = self.settings.hmac_pgno.bytes(pgno);
+        self.counters.time(Work::Mac, || mac.tag(message, &suffix))
     }
 
     /// Whether a page 1 without MAC is a database's. Decrypts a copy of the one

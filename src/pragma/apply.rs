@@ -4,6 +4,7 @@ use crate::error::{Failure, KeyError};
 use crate::format::Choice;
 use crate::secret::{Key, Salt};
 use crate::session::{self, Session};
+use crate::stats;
 
 use super::attach::{self, AttachKey};
 use super::command::{self, Command, STORE_PASS_DEPRECATION};
@@ -138,6 +139,11 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
         Command::Cipher => if_keyed("AES-256-CBC"),
         Command::Status => Reply::Row(status(session)),
         Command::FipsStatus => if_keyed("0"),
+        Command::Stats => Reply::Row(session.counters().snapshot().to_string()),
+        Command::StatsTiming(on) => {
+            stats::set_timing(on);
+            Reply::Nothing
+        }
         Command::IntegrityCheck if keyed => Reply::IntegrityCheck,
         Command::GetMemorySecurity => row("0"),
         Command::GetStorePass => if_keyed("0"),

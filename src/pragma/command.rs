@@ -71,8 +71,10 @@ pub enum Command {
     IntegrityCheck,
     /// `cipher_migrate`.
     Migrate,
-    /// `cipher_stats`, ours only.
+    /// `cipher_stats`, ours only: answer the counters.
     Stats,
+    /// `cipher_stats = …`: whether times are measured; answer nothing.
+    StatsTiming(bool),
 
     /// `cipher_memory_security`: answer 1 or 0.
     GetMemorySecurity,
@@ -174,6 +176,7 @@ fn with_value(name: &str, text: &[u8]) -> Result<Option<Command>, PragmaError> {
         "cipher_add_random" => Command::AddRandom {
             valid: value::hex_literal(text).is_some_and(|bytes| !bytes.is_empty()),
         },
+        "cipher_stats" => Command::StatsTiming(value::lenient_boolean(text)),
         "cipher_log" => Command::Log(LogTarget::parse(text)),
         "cipher_log_level" => Command::LogLevel(Some(LogLevel::parse(text))),
         "cipher_log_source" => Command::LogSource(Some(LogSourceChange::parse(text))),

@@ -5,8 +5,8 @@ use core::ffi::c_int;
 /// Declares the constants, and a list of them for the test that compares them with
 /// SQLite's header.
 macro_rules! constants {
-    ($($name:ident = $value:expr;)*) => {
-        $(pub(crate) const $name: c_int = $value;)*
+    ($($(#[$attribute:meta])* $name:ident = $value:expr;)*) => {
+        $($(#[$attribute])* pub(crate) const $name: c_int = $value;)*
 
         #[cfg(all(test, feature = "linked"))]
         pub(super) const ALL: &[(&str, c_int, c_int)] =
@@ -23,16 +23,16 @@ constants! {
     SQLITE_DONE = 101;
     SQLITE_ERROR = 1;
     SQLITE_INTERNAL = 2;
-    SQLITE_INTERRUPT = 9;
     SQLITE_IOERR = 10;
     SQLITE_MISUSE = 21;
     SQLITE_NOMEM = 7;
     SQLITE_NOTADB = 26;
     SQLITE_NOTFOUND = 12;
     SQLITE_OK = 0;
-    SQLITE_OK_LOAD_PERMANENTLY = 256;
-    SQLITE_READONLY = 8;
     SQLITE_ROW = 100;
+    SQLITE_READONLY = 8;
+    #[cfg(any(test, feature = "loadable-extension"))]
+    SQLITE_OK_LOAD_PERMANENTLY = 256;
 
     // Extended result codes: the code, and 256 times a number.
     SQLITE_IOERR_ACCESS = SQLITE_IOERR | (13 << 8);
@@ -86,11 +86,6 @@ constants! {
     SQLITE_IOCAP_IMMUTABLE = 0x2000;
     SQLITE_IOCAP_POWERSAFE_OVERWRITE = 0x1000;
     SQLITE_IOCAP_UNDELETABLE_WHEN_OPEN = 0x800;
-
-    // Types of values.
-    SQLITE_INTEGER = 1;
-    SQLITE_NULL = 5;
-    SQLITE_TEXT = 3;
 
     // Functions and virtual tables.
     SQLITE_DIRECTONLY = 0x80000;

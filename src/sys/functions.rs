@@ -75,7 +75,6 @@ functions! {
     248 fn sqlite3_filename_wal(name: sqlite3_filename) -> *const c_char;
 
     // Connections and statements.
-    53 fn sqlite3_errmsg(db: *mut sqlite3) -> *const c_char;
     60 fn sqlite3_get_autocommit(db: *mut sqlite3) -> c_int;
     181 fn sqlite3_db_readonly(db: *mut sqlite3, schema: *const c_char) -> c_int;
     180 fn sqlite3_db_filename(db: *mut sqlite3, schema: *const c_char) -> sqlite3_filename;
@@ -111,7 +110,6 @@ functions! {
     101 fn sqlite3_user_data(context: *mut sqlite3_context) -> *mut c_void;
     103 fn sqlite3_value_bytes(value: *mut sqlite3_value) -> c_int;
     109 fn sqlite3_value_text(value: *mut sqlite3_value) -> *const c_uchar;
-    113 fn sqlite3_value_type(value: *mut sqlite3_value) -> c_int;
     119 fn sqlite3_create_module_v2(
         db: *mut sqlite3,
         name: *const c_char,
@@ -119,7 +117,6 @@ functions! {
         aux: *mut c_void,
         destroy: Destructor,
     ) -> c_int;
-    137 fn sqlite3_result_error_nomem(context: *mut sqlite3_context);
     146 fn sqlite3_result_error_code(context: *mut sqlite3_context, code: c_int);
     149 fn sqlite3_context_db_handle(context: *mut sqlite3_context) -> *mut sqlite3;
     162 fn sqlite3_create_function_v2(
@@ -145,7 +142,9 @@ functions! {
 
 // Functions of any number of arguments, which a macro can't pass on.
 
+#[cfg(any(test, feature = "loadable-extension"))]
 const LOG: usize = 167;
+#[cfg(any(test, feature = "loadable-extension"))]
 const VTAB_CONFIG: usize = 177;
 
 #[cfg(not(feature = "loadable-extension"))]

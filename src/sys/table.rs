@@ -1,5 +1,6 @@
 //! The table of functions that SQLite hands to a loadable extension.
 
+use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -14,8 +15,10 @@ static TABLE: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
 /// SQLite 3.39 is the first with all that we call.
 pub(crate) const MIN_VERSION: i32 = 3_039_000;
 
-/// Place of `sqlite3_libversion_number`, which every table has.
+/// Places of `sqlite3_libversion_number` and `sqlite3_malloc`, which every table
+/// has.
 const LIBVERSION_NUMBER: usize = 67;
+const MALLOC: usize = 68;
 
 /// Why a table can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -56,6 +59,28 @@ pub(crate) unsafe fn install(api: *const sqlite3_api_routines) -> Result<(), Tab
         Ok(_) => Ok(()),
         Err(installed) if installed == table => Ok(()),
         Err(_) => Err(TableError::OtherSqlite),
+    }
+}
+
+/// A copy of a text in memory that the SQLite behind this table frees, or NULL.
+/// (It may be another SQLite than the one whose table is installed.)
+///
+/// # Safety
+/// `api` must be what SQLite passes to an extension's entry point.
+pub(crate) unsafe fn message(api: *const sqlite3_api_routines, text: &str) -> *mut c_char {
+    let table: *const Slot = api.cast();
+    let len = c_int::try_from(text.len()).unwrap_or(0);
+    // SAFETY: a table of any version has this slot, with a function of this type,
+    // and what it returns holds the text and a NUL.
+    unsafe {
+        let malloc: unsafe extern "C" fn(c_int) -> *mut c_void =
+            core::mem::transmute(table.add(MALLOC).read());
+        let copy = malloc(len + 1).cast::<u8>();
+        if !copy.is_null() {
+            ptr::copy_nonoverlapping(text.as_ptr(), copy, len as usize);
+            copy.add(len as usize).write(0);
+        }
+        copy.cast()
     }
 }
 

@@ -338,10 +338,7 @@ impl Log {
         let waiting = &mut self.waiting;
         // A transaction that was rolled back, or one that goes back.
         let kept = if waiting.epoch == epoch {
-            frame
-                .checked_sub(waiting.first)
-                .unwrap_or(0)
-                .min(waiting.count)
+            frame.saturating_sub(waiting.first).min(waiting.count)
         } else {
             0
         };

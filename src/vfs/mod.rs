@@ -22,7 +22,11 @@ mod rewrite;
 mod scratch;
 
 pub use batch::{set_read_ahead, set_write_behind};
-pub use ffi::register::{RegisterError, Registration, VFS_NAME, register};
+#[cfg(feature = "loadable-extension")]
+pub(crate) use ffi::register::base_is_default;
+pub(crate) use ffi::register::{RegisterError, register};
 
+pub(crate) use ffi::db::{Db, SqlError};
 #[cfg(feature = "rusqlite")]
-pub(crate) use ffi::host::{rekey, session_of};
+pub(crate) use ffi::host::{rekey, session_of, with_db};
+pub(crate) use ffi::host::{session_in, sqlite_string};

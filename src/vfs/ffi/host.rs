@@ -18,6 +18,7 @@ use super::super::code::{self, Code, Result};
 use super::super::database::{NewShape, SideNames};
 use super::super::lower::SideName;
 use super::control;
+use super::db::Db;
 
 /// Writes a line to SQLite's error log (`SQLITE_CONFIG_LOG`), and to where
 /// `cipher_log` sends it.
@@ -386,18 +387,17 @@ fn statement_text<'a>(statement: NonNull<ffi::sqlite3_stmt>) -> Option<&'a CStr>
     }
 }
 
-/// A host for a connection that is borrowed as long as it is used.
-#[cfg(feature = "rusqlite")]
-fn with_host<T>(connection: &rusqlite::Connection, f: impl FnOnce(Host) -> T) -> T {
-    // SAFETY: the handle is used while the connection is borrowed, and not closed.
-    let mut db = unsafe { connection.handle() }.cast::<ffi::sqlite3>();
-    f(Host(Some(NonNull::from(&mut db))))
+/// Session of one of a connection's databases, if that is ours.
+pub(crate) fn session_in(db: Db<'_>, schema: &str) -> Option<Arc<Session>> {
+    let schema = CString::new(schema).ok()?;
+    let mut db = db.as_ptr();
+    Host(Some(NonNull::from(&mut db))).session(&schema)
 }
 
 /// Session of one of a connection's databases, if that is ours.
 #[cfg(feature = "rusqlite")]
-pub(crate) fn session_of(connection: &rusqlite::Connection, schema: &CStr) -> Option<Arc<Session>> {
-    with_host(connection, |host| host.session(schema))
+pub(crate) fn session_of(connection: &rusqlite::Connection, schema: &str) -> Option<Arc<Session>> {
+    with_db(connection, |db| session_in(db, schema))
 }
 
 /// Seals one of a connection's databases anew. The error is SQLite's code and what
@@ -414,14 +414,27 @@ pub(crate) fn rekey(
         refusal: None,
     };
     let arg = ptr::from_mut(&mut request).cast();
-    with_host(connection, |host| {
-        host.control(schema, control::OP_REKEY, arg)
+    with_db(connection, |db| {
+        let mut db = db.as_ptr();
+        Host(Some(NonNull::from(&mut db))).control(schema, control::OP_REKEY, arg)
     })
     .map_err(|Code(code)| (code, request.refusal.take().unwrap_or_default()))
 }
 
+/// Calls `f` on a connection.
+#[cfg(feature = "rusqlite")]
+pub(crate) fn with_db<T>(connection: &rusqlite::Connection, f: impl FnOnce(Db<'_>) -> T) -> T {
+    // SAFETY: an open connection, which is borrowed until `f` has returned, and is
+    // not shared between threads.
+    f(unsafe {
+        Db::new(NonNull::new_unchecked(
+            connection.handle().cast::<ffi::sqlite3>(),
+        ))
+    })
+}
+
 /// A copy of a text in memory that SQLite frees.
-pub(super) fn sqlite_string(text: &str) -> Result<*mut c_char> {
+pub(crate) fn sqlite_string(text: &str) -> Result<*mut c_char> {
     let text = c_string(text);
     let bytes = text.as_bytes_with_nul();
     // SAFETY: as many bytes as asked for are written where the answer is not NULL.

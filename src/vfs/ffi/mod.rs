@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 mod control;
+pub(crate) mod db;
 pub(crate) mod host;
 mod io;
 pub(crate) mod register;
