@@ -22,6 +22,7 @@ mod database;
 mod each;
 mod interrupted;
 mod key_spelling;
+mod large;
 mod ours;
 mod relay;
 mod theirs;
