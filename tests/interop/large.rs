@@ -3,7 +3,7 @@
 
 use crate::configuration::Configuration;
 use crate::database::Side::{Pageseal, SqlCipher};
-use crate::database::{Database, assert_sound};
+use crate::database::assert_sound;
 
 #[test]
 fn past_the_lock_page_with_large_pages() {

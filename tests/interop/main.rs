@@ -25,8 +25,11 @@ mod key_spelling;
 mod large;
 mod ours;
 mod relay;
+mod shared;
+mod shell;
 mod theirs;
 mod vacuum;
+mod version_3;
 
 #[path = "../support/content_hash.rs"]
 mod content_hash;
