@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::configuration::Configuration;
-use crate::content::{CREATE, hashes};
+use crate::content::{create, hashes};
 use crate::database::Side::{Pageseal, SqlCipher};
 use crate::database::{BOTH_WAYS, Database, assert_sound, check};
 use crate::each::scratch;
@@ -105,7 +105,7 @@ fn without_key_the_main_databases_is_taken() {
             assert_eq!(start(&main), start(&other), "salt");
 
             let mut database = taker.open(&other, &how);
-            database.exec(CREATE);
+            database.exec(&create(&how));
             database.close();
             let mut database = taker.open(&main, &how);
             database.exec(&statement);
@@ -131,7 +131,7 @@ fn an_empty_key_makes_a_plaintext_file() {
 
         let mut database: Box<dyn Database> = match taker {
             Pageseal => Box::new(Ours::open_unkeyed(&other)),
-            SqlCipher => Box::new(Theirs::open_unkeyed(&other)),
+            _ => Box::new(Theirs::open_unkeyed(&other)),
         };
         assert_eq!(database.get("SELECT a FROM u"), "7");
         database.close();
@@ -148,7 +148,7 @@ fn both_refuse_the_same() {
     let [main, other] = ["main", "other"].map(|name| directory.path().join(name));
     for path in [&main, &other] {
         let mut database = SqlCipher.create(path, &main_key());
-        database.exec(CREATE);
+        database.exec(&create(&main_key()));
         database.close();
     }
     let before = std::fs::read(&other).expect("a file");
@@ -178,7 +178,7 @@ fn a_file_of_another_version_is_attached_by_uri() {
     let directory = scratch();
     let [main, other] = ["main", "other"].map(|name| directory.path().join(name));
     let mut database = SqlCipher.create(&other, &old);
-    database.exec(CREATE);
+    database.exec(&create(&old));
     database.close();
 
     let mut database = Pageseal.create(&main, &main_key());

@@ -23,6 +23,8 @@ pub(crate) struct Configuration {
     pub(crate) peer_defaults: String,
     /// What the one that creates the database says besides.
     pub(crate) creation: String,
+    /// The full-text module that the content uses.
+    pub(crate) full_text: &'static str,
     /// Bytes of a page.
     pub(crate) page_size: u32,
     /// Whether pages carry a MAC.
@@ -45,6 +47,7 @@ impl Configuration {
             settings: Vec::new(),
             peer_defaults: String::new(),
             creation: String::new(),
+            full_text: "fts5",
             page_size,
             hmac: version > 1,
             page1_in_clear: false,
@@ -96,6 +99,12 @@ impl Configuration {
         self.with("cipher_plaintext_header_size", header)
     }
 
+    /// Uses an older full-text module, for a SQLite that has no other.
+    pub(crate) fn with_fts4(mut self) -> Self {
+        self.full_text = "fts4";
+        self
+    }
+
     /// Derives keys quickly.
     pub(crate) fn few_iterations(self) -> Self {
         self.with("kdf_iter", FEW)
@@ -104,12 +113,38 @@ impl Configuration {
     /// What `cipher_integrity_check` answers for a sound database.
     pub(crate) fn integrity_answer(&self, side: Side) -> Vec<&'static str> {
         match (self.hmac, self.page1_in_clear, side) {
+// SQLCipher 3 does not have it.
+            (_, _, Side::Shell) => vec![],
             (false, _, Side::SqlCipher) => vec!["HMAC is not enabled, unable to integrity check"],
             (false, _, _) => vec!["HMAC is off: there is nothing to verify pages by"],
             // SQLCipher gives such a page no MAC, and then misses it.
             (true, true, Side::SqlCipher) => vec!["HMAC verification failed for page 1"],
             (true, _, _) => vec![],
         }
+    }
+
+    /// The key as SQL says it.
+    pub(crate) fn key_pragma(&self) -> String {
+        match str::from_utf8(&self.key) {
+            // A text of SQL ends at a NUL.
+            Ok(text) if !text.contains('\0') => {
+                format!("PRAGMA key = '{}';", text.replace('\'', "''"))
+            }
+            _ => format!("PRAGMA hexkey = '{}';", to_hex(&self.key)),
+        }
+    }
+
+    /// The pragmas that a connection of SQLCipher 3 gives after the key.
+    pub(crate) fn settings_of_version_3(&self) -> String {
+        let pragma = |(name, value): &(&str, String)| match (*name, &value[..]) {
+            ("cipher_compatibility", "3") => String::new(),
+            ("cipher_compatibility", "2") => "PRAGMA kdf_iter = 4000;".to_owned(),
+            ("cipher_compatibility", "1") => {
+                "PRAGMA kdf_iter = 4000; PRAGMA cipher_use_hmac = OFF;".to_owned()
+            }
+            _ => format!("PRAGMA {name} = {value};"),
+        };
+        self.settings.iter().map(pragma).collect()
     }
 
     /// The pragmas that every connection gives after the key.

@@ -7,10 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::configuration::Configuration;
 use crate::peer::Peer;
 
-/// Tables with and without rowid, indexes (partial, on an expression, unique),
-/// triggers, a view, full-text search, every storage class, blobs that overflow
-/// pages of every size.
-pub(crate) const CREATE: &str = "
+const CREATE: &str = "
     BEGIN;
     CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL, extra, data BLOB);
     CREATE INDEX item_name ON item(name, price);
@@ -41,6 +38,13 @@ pub(crate) const CREATE: &str = "
     PRAGMA user_version = 7;
     COMMIT;";
 
+/// Tables with and without rowid, indexes (partial, on an expression, unique),
+/// triggers, a view, full-text search, every storage class, blobs that overflow
+/// pages of every size.
+pub(crate) fn create(how: &Configuration) -> String {
+    CREATE.replace("fts5", how.full_text)
+}
+
 /// Changes of every kind, some of them taken back.
 pub(crate) const CHANGE: &str = "
     UPDATE item SET data = CAST(data || data AS BLOB), price = price + 1 WHERE id % 10 = 0;
@@ -50,7 +54,7 @@ pub(crate) const CHANGE: &str = "
     DELETE FROM note; DROP TABLE log; CREATE TABLE lost(a);
     ROLLBACK;
     BEGIN;
-    UPDATE pair SET value = upper(value) WHERE n % 2;
+    UPDATE pair SET value = hex(value) WHERE n % 2;
     SAVEPOINT inner; DELETE FROM item; UPDATE pair SET value = zeroblob(999); ROLLBACK TO inner;
     INSERT INTO pair SELECT 'again', id, data FROM item WHERE id > 80;
     RELEASE inner;
@@ -74,7 +78,7 @@ pub(crate) const REWRITE: &str = "
     REINDEX; PRAGMA incremental_vacuum;
     PRAGMA user_version = 9;";
 
-/// The contents' hashes after [`CREATE`], then [`CHANGE`], then [`REWRITE`].
+/// The contents' hashes after [`create`], then [`CHANGE`], then [`REWRITE`].
 #[derive(Clone, Debug)]
 pub(crate) struct Hashes {
     pub(crate) created: String,
@@ -82,21 +86,25 @@ pub(crate) struct Hashes {
     pub(crate) rewritten: String,
 }
 
+type Known = BTreeMap<(String, &'static str, u32), Hashes>;
+
 /// As SQLCipher computes them, in a database that is in its memory. (Settings
 /// count only where they change what SQL sees: the encoding shows in blobs that
-/// are made of text.)
+/// are made of text, the page size in the nodes of an FTS4 index.)
 pub(crate) fn hashes(how: &Configuration) -> Hashes {
-    static KNOWN: Mutex<BTreeMap<String, Hashes>> = Mutex::new(BTreeMap::new());
+    static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let entry = known.entry(how.creation.clone());
-    entry.or_insert_with(|| compute(&how.creation)).clone()
+    let entry = known.entry((how.creation.clone(), how.full_text, how.page_size));
+    entry.or_insert_with(|| compute(how)).clone()
 }
 
-fn compute(creation: &str) -> Hashes {
+fn compute(how: &Configuration) -> Hashes {
     let mut peer = Peer::spawn();
     peer.open("memory", ":memory:", None).expect("opens");
-    peer.exec("memory", creation).expect("runs");
-    let [created, changed, rewritten] = [CREATE, CHANGE, REWRITE].map(|script| {
+    let page_size = format!("PRAGMA page_size = {};", how.page_size);
+    peer.exec("memory", &page_size).expect("runs");
+    peer.exec("memory", &how.creation).expect("runs");
+    let [created, changed, rewritten] = [&create(how), CHANGE, REWRITE].map(|script| {
         peer.exec("memory", script).expect("runs");
         peer.content_hash("memory").expect("a hash").0
     });

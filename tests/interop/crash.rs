@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::configuration::Configuration;
 use crate::database::{Database, Side};
 use crate::ours::Ours;
+use crate::shell::Shell;
 use crate::theirs::Theirs;
 
 /// What a process does until it is killed.
@@ -34,12 +35,12 @@ impl Work<'_> {
         match side {
             Side::Pageseal => self.crash_ours(),
             Side::SqlCipher => self.crash_theirs(),
+            Side::Shell => self.crash_shell(),
         }
     }
 
     fn crash_theirs(&self) {
         let mut theirs = Theirs::open(self.path, self.how);
-        theirs.exec(&self.how.settings());
         theirs.exec(self.script);
         if let End::TooLarge(bytes, statement) = self.end {
             limit(theirs.id(), bytes);
@@ -47,6 +48,13 @@ impl Work<'_> {
             assert!(ended.is_err(), "SQLCipher survived: {ended:?}");
         }
         theirs.kill();
+    }
+
+    fn crash_shell(&self) {
+        let mut shell = Shell::open(self.path, self.how);
+        shell.exec(self.script);
+        assert!(matches!(self.end, End::Killed), "not asked of it yet");
+        shell.kill();
     }
 
     /// Ours runs in another process of this program, as the test [`child`].

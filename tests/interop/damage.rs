@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::configuration::Configuration;
-use crate::content::CREATE;
-use crate::database::{Database, Side, text};
+use crate::content::create;
+use crate::database::{Side, text};
 use crate::each::scratch;
 
 /// What is done to the bytes of a file with pages of this size.
@@ -111,7 +111,7 @@ fn a_wrong_key_fails_with_the_same_code() {
 
 fn make(path: &Path, how: &Configuration, damage: Damage) {
     let mut database = Side::SqlCipher.create(path, how);
-    database.exec(CREATE);
+    database.exec(&create(how));
     database.close();
     let mut file = std::fs::read(path).expect("a file");
     damage(&mut file, how.page_size as usize);

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::configuration::Configuration;
 use crate::ours::Ours;
 use crate::peer::{PeerError, Rows, Value};
+use crate::shell::Shell;
 use crate::theirs::Theirs;
 
 /// Who works on a database.
@@ -14,23 +15,31 @@ pub(crate) enum Side {
     Pageseal,
     /// Genuine SQLCipher, in a process of its own for each connection.
     SqlCipher,
+    /// The shell of SQLCipher 3, likewise.
+    Shell,
 }
 
 /// Both ways to hand a database over: who makes it, who takes it.
-pub(crate) const BOTH_WAYS: [(Side, Side); 2] = [
+pub(crate) type Ways = [(Side, Side); 2];
+
+/// Between us and SQLCipher.
+pub(crate) const BOTH_WAYS: Ways = [
     (Side::SqlCipher, Side::Pageseal),
     (Side::Pageseal, Side::SqlCipher),
 ];
 
+/// Between us and SQLCipher 3.
+pub(crate) const BOTH_WAYS_WITH_SHELL: Ways =
+    [(Side::Shell, Side::Pageseal), (Side::Pageseal, Side::Shell)];
+
 impl Side {
     /// Opens a database that is there.
     pub(crate) fn open(self, path: &Path, how: &Configuration) -> Box<dyn Database> {
-        let mut database: Box<dyn Database> = match self {
-            Side::Pageseal => Box::new(Ours::open(path, &how.key)),
+        match self {
+            Side::Pageseal => Box::new(Ours::open(path, how)),
             Side::SqlCipher => Box::new(Theirs::open(path, how)),
-        };
-        database.exec(&how.settings());
-        database
+            Side::Shell => Box::new(Shell::open(path, how)),
+        }
     }
 
     /// Creates a database.
@@ -47,7 +56,8 @@ pub(crate) trait Database {
     /// Whose connection it is.
     fn side(&self) -> Side;
 
-    /// Runs one or more statements and returns all their rows.
+    /// Runs one or more statements and returns all their rows. (The shell's are texts,
+    /// of one column each.)
     fn try_query(&mut self, sql: &str) -> Result<Rows, PeerError>;
 
     /// The hash of what `main` holds; see `content_hash.rs`.

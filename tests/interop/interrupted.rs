@@ -3,20 +3,29 @@
 use std::path::{Path, PathBuf};
 
 use crate::configuration::Configuration;
-use crate::content::{CHANGE, CREATE, REWRITE, hashes};
+use crate::content::{CHANGE, REWRITE, create, hashes};
 use crate::crash::{End, Work};
-use crate::database::{BOTH_WAYS, Side, check};
+use crate::database::{BOTH_WAYS, Side, Ways, check};
 use crate::each::scratch;
 
-/// A log that was not checkpointed: what was committed counts, what was not does
-/// not.
-mod log_left {
-    crate::each::test_each_group!(super::log_left);
+mod log {
+    use super::{BOTH_WAYS, Configuration, Path, log_left};
+
+    crate::each::test_each_group!(left);
+
+    fn left(how: &Configuration, directory: &Path) {
+        log_left(how, directory, BOTH_WAYS);
+    }
 }
 
-/// A journal that was not rolled back.
-mod journal_left {
-    crate::each::test_each_group!(super::journal_left);
+mod journal {
+    use super::{BOTH_WAYS, Configuration, Path, journal_left};
+
+    crate::each::test_each_group!(left);
+
+    fn left(how: &Configuration, directory: &Path) {
+        journal_left(how, directory, BOTH_WAYS);
+    }
 }
 
 /// What must not be seen afterwards.
@@ -26,17 +35,20 @@ const UNCOMMITTED: &str = "
     DELETE FROM note; CREATE TABLE lost(a); INSERT INTO lost SELECT data FROM item;
     UPDATE pair SET value = zeroblob(3000);";
 
-fn log_left(how: &Configuration, directory: &Path) {
+/// A log that was not checkpointed: what was committed counts, what was not does
+/// not.
+pub(crate) fn log_left(how: &Configuration, directory: &Path, ways: Ways) {
     let hashes = hashes(how);
-    for (victim, heir) in BOTH_WAYS {
+    for (victim, heir) in ways {
         eprintln!("{}: log left by {victim:?}", how.name);
         let path = directory.join(format!("{victim:?}.db"));
         // Pages of an open transaction reach the log, and are overwritten there,
         // when the cache is small. The log starts over behind the checkpoint.
         let script = format!(
             "{} PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 5;
-             {CREATE} PRAGMA wal_checkpoint; {CHANGE} {UNCOMMITTED}",
-            how.creation
+             {} PRAGMA wal_checkpoint; {CHANGE} {UNCOMMITTED}",
+            how.creation,
+            create(how)
         );
         let work = Work {
             path: &path,
@@ -60,8 +72,9 @@ fn log_left(how: &Configuration, directory: &Path) {
     }
 }
 
-fn journal_left(how: &Configuration, directory: &Path) {
-    for (victim, heir) in BOTH_WAYS {
+/// A journal that was not rolled back.
+pub(crate) fn journal_left(how: &Configuration, directory: &Path, ways: Ways) {
+    for (victim, heir) in ways {
         eprintln!("{}: journal left by {victim:?}", how.name);
         let path = directory.join(format!("{victim:?}.db"));
         roll_back(how, &path, victim, heir, "DELETE", "FULL");
@@ -96,7 +109,7 @@ fn roll_back(
     let hashes = hashes(how);
     let mut database = victim.create(path, how);
     database.exec("PRAGMA synchronous = OFF");
-    database.exec(CREATE);
+    database.exec(&create(how));
     database.close();
     let before = std::fs::read(path).expect("a file");
 
@@ -146,7 +159,7 @@ fn two_files(victim: Side, heir: Side) {
     let paths = ["a.db", "b.db"].map(|name| directory.path().join(name));
     for path in &paths {
         let mut database = victim.create(path, &how);
-        database.exec(CREATE);
+        database.exec(&create(&how));
         database.close();
     }
     let before = std::fs::read(&paths[0]).expect("a file");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::database::Side::{self, Pageseal, SqlCipher};
+use crate::database::Side::{self, Pageseal};
 use crate::database::{BOTH_WAYS, Database};
 use crate::each::scratch;
 use crate::ours::Ours;
@@ -53,7 +53,7 @@ fn open(side: Side, path: &Path, uri: &str, pragma: &str) -> Box<dyn Database> {
     let path = Path::new(&uri);
     let mut database: Box<dyn Database> = match side {
         Pageseal => Box::new(Ours::open_unkeyed(path)),
-        SqlCipher => Box::new(Theirs::open_unkeyed(path)),
+        _ => Box::new(Theirs::open_unkeyed(path)),
     };
     database.exec(pragma);
     database

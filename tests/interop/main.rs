@@ -22,11 +22,15 @@ mod database;
 mod each;
 mod interrupted;
 mod key_spelling;
+mod large;
 mod ours;
 mod relay;
+mod shared;
+mod shell;
 mod surface;
 mod theirs;
 mod vacuum;
+mod version_3;
 
 #[path = "../support/content_hash.rs"]
 mod content_hash;

@@ -6,25 +6,20 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, OpenFlags};
 
+use crate::configuration::Configuration;
 use crate::content_hash::content_hash;
 use crate::database::{Database, Side};
-use crate::peer::{PeerError, Rows, Value, to_hex};
+use crate::peer::{PeerError, Rows, Value};
 
 /// A connection through pageseal.
 pub(crate) struct Ours(pub(crate) Connection);
 
 impl Ours {
     /// Opens `path`, creating it if need be, and keys it by pragma.
-    pub(crate) fn open(path: &Path, key: &[u8]) -> Self {
+    pub(crate) fn open(path: &Path, how: &Configuration) -> Self {
         let mut ours = Self::open_unkeyed(path);
-        // A text of SQL ends at a NUL.
-        let pragma = match str::from_utf8(key) {
-            Ok(text) if !text.contains('\0') => {
-                format!("PRAGMA key = '{}'", text.replace('\'', "''"))
-            }
-            _ => format!("PRAGMA hexkey = '{}'", to_hex(key)),
-        };
-        assert_eq!(ours.get(&pragma), "ok");
+        assert_eq!(ours.get(&how.key_pragma()), "ok");
+        ours.exec(&how.settings());
         ours
     }
 

@@ -7,19 +7,49 @@
 use std::path::Path;
 
 use crate::configuration::Configuration;
-use crate::content::{CHANGE, CREATE, REWRITE, hashes};
-use crate::database::{BOTH_WAYS, Database, Side, check};
-use crate::each::test_each_group;
+use crate::content::{CHANGE, REWRITE, create, hashes};
+use crate::database::{BOTH_WAYS, Database, Side, Ways, check};
+use crate::each::{scratch, test_each_group};
 
-test_each_group!(relay);
+test_each_group!(with_sqlcipher);
 
-fn relay(how: &Configuration, directory: &Path) {
-    for (maker, taker) in BOTH_WAYS {
+fn with_sqlcipher(how: &Configuration, directory: &Path) {
+    relay(how, directory, BOTH_WAYS);
+}
+
+pub(crate) fn relay(how: &Configuration, directory: &Path, ways: Ways) {
+    for (maker, taker) in ways {
         for journal_mode in ["delete", "wal"] {
             eprintln!("{}: made by {maker:?}, {journal_mode}", how.name);
             let path = directory.join(format!("{maker:?}-{journal_mode}.db"));
             hand_over(how, &path, maker, taker, journal_mode);
         }
+    }
+}
+
+/// The modes that the groups leave out. They belong to a connection, not to the
+/// file: everyone asks for them.
+#[test]
+fn in_other_journal_modes() {
+    for mode in ["truncate", "persist", "memory"] {
+        let how = Configuration::new(mode).with("journal_mode", mode);
+        for (maker, taker) in BOTH_WAYS {
+            eprintln!("made by {maker:?}, {mode}");
+            let directory = scratch();
+            hand_over(&how, &directory.path().join("a.db"), maker, taker, mode);
+        }
+    }
+}
+
+/// A log without shared memory, which only one connection can use.
+#[test]
+fn in_exclusive_wal_mode() {
+    let how = Configuration::new("exclusive").with("locking_mode", "EXCLUSIVE");
+    for (maker, taker) in BOTH_WAYS {
+        eprintln!("made by {maker:?}");
+        let directory = scratch();
+        hand_over(&how, &directory.path().join("a.db"), maker, taker, "wal");
+        assert!(!directory.path().join("a.db-shm").exists());
     }
 }
 
@@ -30,7 +60,7 @@ fn hand_over(how: &Configuration, path: &Path, maker: Side, taker: Side, journal
     prepare(&mut *database);
     let answer = database.get(&format!("PRAGMA journal_mode = {journal_mode}"));
     assert_eq!(answer, journal_mode);
-    database.exec(CREATE);
+    database.exec(&create(how));
     check(&mut *database, how, &hashes.created);
     database.close();
 

@@ -19,6 +19,7 @@ impl Theirs {
         theirs.exec(&how.peer_defaults);
         let keyed = theirs.0.key(NAME, &how.key);
         keyed.unwrap_or_else(|e| panic!("key: {e}"));
+        theirs.exec(&how.settings());
         theirs
     }
 

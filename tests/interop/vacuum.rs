@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::configuration::Configuration;
 use crate::configurations;
-use crate::content::{CHANGE, CREATE, hashes};
+use crate::content::{CHANGE, create, hashes};
 use crate::database::Side::{self, Pageseal, SqlCipher};
 use crate::database::check;
 use crate::each::{each, test_each_group};
@@ -29,7 +29,7 @@ fn copy(how: &Configuration, directory: &Path, maker: Side, taker: Side) {
     let hashes = hashes(how);
     let [original, copy] = ["original", "copy"].map(|name| directory.join(name));
     let mut database = maker.create(&original, how);
-    database.exec(CREATE);
+    database.exec(&create(how));
     database.exec(&format!("VACUUM INTO '{}'", copy.display()));
     database.close();
     // The salt, or what a plaintext header starts with.
