@@ -334,14 +334,42 @@ impl Rekey {
         if self.key.is_empty() {
             return Err(KeyError::Empty.into());
         }
-        let schema = CString::new(schema).map_err(|_| OpenError::NotOurs(schema.to_owned()))?;
-        vfs::rekey(connection, &schema, self.key, choice).map_err(|(code, text)| {
-            OpenError::Sqlite(rusqlite::Error::SqliteFailure(
-                rusqlite::ffi::Error::new(code),
-                Some(text),
-            ))
-        })
+        rekey(connection, schema, Some(self.key), choice)
     }
+}
+
+/// Lays a database out anew with other settings, in place and with the same key: what
+/// `PRAGMA cipher_migrate` does between versions, from any settings to any.
+///
+/// The pages are built in a second file and then put in place of the old ones under a
+/// rollback journal of the whole file, so that after a crash at any point either the
+/// old or the new settings open it. Row numbers stay. Other connections as with
+/// [`Rekey`]; this one is best closed afterwards.
+///
+/// # Errors
+/// As [`Rekey::run`].
+pub fn migrate(connection: &Connection, schema: &str, settings: Settings) -> Result<(), OpenError> {
+    Layout::new(&settings)?;
+    let choice = Choice {
+        settings,
+        auto_page_size: false,
+    };
+    rekey(connection, schema, None, choice)
+}
+
+fn rekey(
+    connection: &Connection,
+    schema: &str,
+    key: Option<Key>,
+    choice: Choice,
+) -> Result<(), OpenError> {
+    let schema = CString::new(schema).map_err(|_| OpenError::NotOurs(schema.to_owned()))?;
+    vfs::rekey(connection, &schema, key, choice).map_err(|(code, text)| {
+        OpenError::Sqlite(rusqlite::Error::SqliteFailure(
+            rusqlite::ffi::Error::new(code),
+            Some(text),
+        ))
+    })
 }
 
 /// Key and settings of a database that is open, ready to open it again on other

@@ -13,12 +13,13 @@ use zeroize::Zeroizing;
 
 use crate::error::{Failure, PageError, Refusal};
 use crate::format::layout::PAGE_SIZES;
-use crate::format::{Layout, PageCodec};
+use crate::format::{Layout, PageCodec, PageRef};
 use crate::pragma::Facts;
 use crate::secret::SALT_LEN;
 use crate::session::{MAGIC, Plain, Session};
 use crate::sys as ffi;
 
+use super::batch::{ReadAhead, WriteBehind};
 use super::check::Check;
 use super::code::{Code, Result};
 use super::ffi::host::{self, Host};
@@ -51,6 +52,8 @@ pub(crate) struct Database {
     known_size: u64,
     page: Zeroizing<Vec<u8>>,
     page1: Option<Page1>,
+    ahead: ReadAhead,
+    behind: WriteBehind,
 }
 
 /// Page 1 as it was last opened. SQLite looks at it whenever a transaction starts,
@@ -81,6 +84,8 @@ impl Database {
             known_size: 0,
             page: Zeroizing::default(),
             page1: None,
+            ahead: ReadAhead::default(),
+            behind: WriteBehind::default(),
         }
     }
 
@@ -146,6 +151,7 @@ impl Database {
     // Reading.
 
     pub(crate) fn read(&mut self, buf: &mut [u8], offset: u64) -> Result {
+        self.flush()?;
         if !self.session.is_keyed() {
             return self.read_unkeyed(buf, offset);
         }
@@ -259,6 +265,12 @@ impl Database {
 
     /// Reads and opens one whole page in place.
     fn read_page(&mut self, codec: Arc<PageCodec>, pgno: u32, buf: &mut [u8]) -> Result {
+        if pgno > 1
+            && self.level != ffi::SQLITE_LOCK_NONE
+            && self.ahead.read(&self.lower, &codec, pgno, buf)?
+        {
+            return Ok(());
+        }
         let offset = codec.layout().offset(pgno);
         match self.lower.read(buf, offset) {
             Ok(()) => {}
@@ -364,6 +376,7 @@ impl Database {
 
     /// Authenticates all pages; one line a fault.
     pub(crate) fn integrity_check(&mut self) -> Result<Vec<String>> {
+        self.flush()?;
         let Some(codec) = self.bound()? else {
             return Ok(Vec::new());
         };
@@ -390,7 +403,9 @@ impl Database {
         ) else {
             return Err(Code::ERROR);
         };
+        self.flush()?;
         self.known_size = 0;
+        self.ahead.forget();
         let done = rewrite(&Rewrite {
             lower: &self.lower,
             vfs: self.vfs,
@@ -428,29 +443,66 @@ impl Database {
             }));
         }
         let pgno = page_number(offset, page_size as u64)?;
+        self.ahead.forget_page(pgno);
         if self.session.is_checkpointing() {
             // The same bytes in log and database: no cryptography (the log gave
             // them out as they are).
+            self.flush()?;
             return self.put(&codec, data, offset);
         }
         if let Some(sealed) = self.session.take_restored(pgno, data) {
+            self.flush()?;
             return self.put(&codec, &sealed, offset);
         }
         if let Err(refusal) = check_plain_page(&layout, pgno, data) {
             return self.fail(Failure::Refused(refusal));
         }
-        let mut page = core::mem::take(&mut self.page);
-        page.clear();
-        page.extend_from_slice(data);
         if pgno == 1 {
-            self.session.note_page1(&page);
+            self.session.note_page1(data);
         }
-        if let Err(error) = codec.seal(pgno, &mut page) {
+        if self.behind.push(pgno, data) {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Seals and writes the pages that wait; pages next to each other in one piece.
+    pub(crate) fn flush(&mut self) -> Result {
+        if self.behind.is_empty() {
+            return Ok(());
+        }
+        let (numbers, mut pages) = self.behind.take();
+        let result = self.seal_and_put(&numbers, &mut pages);
+        self.behind.reuse(numbers, pages);
+        result
+    }
+
+    fn seal_and_put(&mut self, numbers: &[u32], pages: &mut [u8]) -> Result {
+        let Some(codec) = self.session.codec() else {
+            return self.fail(Failure::Refused(Refusal::Unproven));
+        };
+        let layout = *codec.layout();
+        let page_size = layout.page_size();
+        let mut batch: Vec<PageRef<'_>> = numbers
+            .iter()
+            .zip(pages.chunks_exact_mut(page_size))
+            .map(|(&pgno, bytes)| PageRef { pgno, bytes })
+            .collect();
+        if let Err(error) = codec.seal_batch(&mut batch) {
             return self.fail(error.into());
         }
-        let result = self.put(&codec, &page, offset);
-        self.page = page;
-        result
+        let mut start = 0;
+        while start < numbers.len() {
+            let mut end = start + 1;
+            while end < numbers.len() && numbers[end] == numbers[end - 1] + 1 {
+                end += 1;
+            }
+            let piece = &pages[start * page_size..end * page_size];
+            self.put(&codec, piece, layout.offset(numbers[start]))?;
+            start = end;
+        }
+        Ok(())
     }
 
     fn write_unkeyed(&mut self, data: &[u8], offset: u64) -> Result {
@@ -482,7 +534,7 @@ impl Database {
         }
     }
 
-    /// Writes a sealed page, and sealed empty pages before it where it would
+    /// Writes sealed pages, and sealed empty ones before them where they would
     /// leave a hole: a page of zeros in a file is then never something we made.
     fn put(&mut self, codec: &PageCodec, sealed: &[u8], offset: u64) -> Result {
         let end = offset + sealed.len() as u64;
@@ -516,8 +568,20 @@ impl Database {
         Ok(())
     }
 
+    pub(crate) fn sync(&mut self, flags: c_int) -> Result {
+        self.flush()?;
+        self.lower.sync(flags)
+    }
+
+    pub(crate) fn size(&mut self) -> Result<u64> {
+        self.flush()?;
+        self.lower.size()
+    }
+
     pub(crate) fn truncate(&mut self, size: i64) -> Result {
+        self.flush()?;
         self.known_size = 0;
+        self.ahead.forget();
         if self.session.is_keyed() && size != 0 && !self.session.is_proved() {
             return self.fail(Failure::Refused(Refusal::Unproven));
         }
@@ -533,6 +597,8 @@ impl Database {
     /// Takes a lock. Where the file is new, what SQLite must be told about it is
     /// returned: the caller does that, since it calls back into this file.
     pub(crate) fn lock(&mut self, level: c_int) -> Result<Option<NewShape>> {
+        self.flush()?;
+        self.ahead.forget();
         self.lower.lock(level)?;
         let first = self.level == ffi::SQLITE_LOCK_NONE;
         self.level = level;
@@ -545,9 +611,16 @@ impl Database {
     }
 
     pub(crate) fn unlock(&mut self, level: c_int) -> Result {
+        let flushed = self.flush();
         self.level = level;
         self.known_size = 0;
-        self.lower.unlock(level)
+        self.ahead.forget();
+        self.lower.unlock(level).and(flushed)
+    }
+
+    /// A lock of the log's index moves: with it goes what this reader may rely on.
+    pub(crate) fn forget_ahead(&mut self) {
+        self.ahead.forget();
     }
 
     /// What must be settled before SQLite looks at journal, log or pages.

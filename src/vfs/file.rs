@@ -91,14 +91,17 @@ impl File {
 
     pub(crate) fn sync(&mut self, flags: i32) -> Result {
         match self {
+            Self::Database(file) => file.sync(flags),
             Self::Log(file) => file.sync(flags),
             Self::Scratch(file) => file.sync(flags),
-            Self::Database(_) | Self::Journal(_) | Self::Raw(_) => self.lower().sync(flags),
+            Self::Journal(_) | Self::Raw(_) => self.lower().sync(flags),
         }
     }
 
-    pub(crate) fn size(&self) -> Result<u64> {
+    pub(crate) fn size(&mut self) -> Result<u64> {
         match self {
+            Self::Database(file) => file.size(),
+            Self::Log(file) => file.size(),
             Self::Scratch(file) => Ok(file.size()),
             _ => self.lower().size(),
         }
@@ -115,6 +118,15 @@ impl File {
         match self {
             Self::Database(file) => file.unlock(level),
             _ => self.lower().unlock(level),
+        }
+    }
+
+    /// Writes what waits to be written.
+    pub(crate) fn flush(&mut self) -> Result {
+        match self {
+            Self::Database(file) => file.flush(),
+            Self::Log(file) => file.flush(),
+            Self::Journal(_) | Self::Scratch(_) | Self::Raw(_) => Ok(()),
         }
     }
 

@@ -7,27 +7,33 @@
 //! ```text
 //! SQLite writes            on disk
 //! file header              at once, as it is
-//! frame header, page       one write of both, when the page is complete; its result is
-//!                          the result of the page's last piece
-//! page alone (overwrite)   at once, sealed; SQLite rewrites the checksums at commit
+//! frame header, page       when the page is complete the frame joins those that wait;
+//!                          at 16 frames, and with the frame that commits, they are
+//!                          sealed together and go out in one write
+//! page alone (overwrite)   at once, sealed, or in the frame that waits; SQLite
+//!                          rewrites the checksums at commit
 //! header alone (rewrite)   at once, with the checksum of what is on disk
 //! ```
 //!
-//! So only a frame header waits, for the page that SQLite writes next; a header
-//! without its page is no frame, and nothing is lost with it.
+//! Frames that wait also go out before the log is read, measured, truncated or
+//! synced. The frame that commits is the one with a database size in its header: its
+//! page write returns the result of all that waited, so an error fails the commit.
+//! What waits is never committed; so where the write lock has been given away since
+//! (a rollback), or the transaction goes back behind it, it is dropped.
 
 use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
 use crate::error::{Failure, PageError, Refusal};
-use crate::format::PageCodec;
+use crate::format::{PageCodec, PageRef};
 use crate::session::Session;
 use crate::translate::wal::{
     Checksum, FRAME_HEADER, FRAME_SUM, HEADER, HEADER_SUM, Header, Place, frame_len, frame_offset,
     frame_page, place,
 };
 
+use super::batch::{MOST_PAGES, is_write_behind};
 use super::code::{Code, Result};
 use super::database::check_plain_page;
 use super::ffi::host;
@@ -58,9 +64,19 @@ struct Rewrite {
     raw: Vec<u8>,
 }
 
+/// Frames that wait to be written, in plaintext, one after the other.
+#[derive(Default)]
+struct Waiting {
+    first: u64,
+    count: u64,
+    frames: Zeroizing<Vec<u8>>,
+    epoch: u64,
+}
+
 pub(crate) struct Log {
     lower: LowerFile,
     session: Arc<Session>,
+    waiting: Waiting,
     assembly: Option<Assembly>,
     tail: Option<Tail>,
     rewrite: Option<Rewrite>,
@@ -75,6 +91,7 @@ impl Log {
         Self {
             lower,
             session,
+            waiting: Waiting::default(),
             assembly: None,
             tail: None,
             rewrite: None,
@@ -106,6 +123,7 @@ impl Log {
     // Reading.
 
     pub(crate) fn read(&mut self, buf: &mut [u8], offset: u64) -> Result {
+        self.flush()?;
         if !self.session.is_keyed() {
             return self.lower.read(buf, offset);
         }
@@ -247,6 +265,7 @@ impl Log {
             if offset != 0 || data.len() != HEADER as usize {
                 return self.refuse(offset, data.len());
             }
+            self.flush()?;
             self.forget();
             return self.lower.write(data, 0);
         };
@@ -254,6 +273,7 @@ impl Log {
             && data.len() == FRAME_HEADER
             && let Some(rewrite) = self.rewrite.take_if(|rewrite| rewrite.is_ready(frame))
         {
+            self.flush()?;
             return self.rewrite_header(rewrite, data, offset);
         }
         self.rewrite = None;
@@ -300,7 +320,7 @@ impl Log {
         }
         let written = assembly.written.take();
         if !written.is_some_and(|written| same_frame(&written, &assembly.bytes)) {
-            self.append(codec, assembly.frame, &assembly.bytes)?;
+            self.wait(codec, assembly.frame, &assembly.bytes)?;
         }
         // SQLite pads by the capabilities of the database file, which are not always
         // this one's (the URI parameter psow means that file alone).
@@ -308,32 +328,86 @@ impl Log {
         Ok(())
     }
 
-    /// Seals and writes one whole frame, with the checksum that continues the one
-    /// of the frame before it.
-    fn append(&mut self, codec: &PageCodec, frame: u64, plain: &[u8]) -> Result {
-        let page_size = codec.layout().page_size();
+    /// Adds a whole frame to those that wait, and lets them go when it is time.
+    fn wait(&mut self, codec: &PageCodec, frame: u64, plain: &[u8]) -> Result {
         let pgno = frame_page(plain);
         if let Err(refusal) = check_plain_page(codec.layout(), pgno, &plain[FRAME_HEADER..]) {
             return self.fail(Failure::Refused(refusal));
         }
-        let mut sum = self.sum_before(frame, page_size)?;
-        let mut raw = core::mem::take(&mut self.buffer);
-        raw.clear();
-        raw.extend_from_slice(plain);
-        let (header, page) = raw.split_at_mut(FRAME_HEADER);
-        if pgno == 1 {
-            self.session.note_page1(page);
+        let epoch = self.session.wal_epoch();
+        let waiting = &mut self.waiting;
+        // A transaction that was rolled back, or one that goes back.
+        let kept = if waiting.epoch == epoch {
+            frame
+                .checked_sub(waiting.first)
+                .unwrap_or(0)
+                .min(waiting.count)
+        } else {
+            0
+        };
+        waiting.count = kept;
+        waiting.frames.truncate(kept as usize * plain.len());
+        if kept == 0 || waiting.first + kept != frame {
+            self.flush()?;
+            self.waiting.first = frame;
         }
-        if let Err(error) = codec.seal(pgno, page) {
+        let waiting = &mut self.waiting;
+        waiting.epoch = epoch;
+        waiting.count += 1;
+        waiting.frames.extend_from_slice(plain);
+        let commits = plain[4..8] != [0; 4];
+        if commits || waiting.count >= MOST_PAGES as u64 || !is_write_behind() {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Seals and writes the frames that wait, with checksums that continue the one
+    /// of the frame before them.
+    pub(crate) fn flush(&mut self) -> Result {
+        if self.waiting.count == 0 {
+            return Ok(());
+        }
+        let mut waiting = core::mem::take(&mut self.waiting);
+        if waiting.epoch != self.session.wal_epoch() {
+            return Ok(());
+        }
+        let Some(codec) = self.session.codec() else {
+            return self.fail(Failure::Refused(Refusal::Unproven));
+        };
+        let result = self.seal_and_append(&codec, waiting.first, &mut waiting.frames);
+        waiting.frames.clear();
+        self.waiting.frames = waiting.frames;
+        result
+    }
+
+    fn seal_and_append(&mut self, codec: &PageCodec, first: u64, frames: &mut [u8]) -> Result {
+        let page_size = codec.layout().page_size();
+        let len = frame_len(page_size);
+        let mut sum = self.sum_before(first, page_size)?;
+        let mut batch = Vec::with_capacity(frames.len() / len);
+        for frame in frames.chunks_exact_mut(len) {
+            let pgno = frame_page(frame);
+            let bytes = &mut frame[FRAME_HEADER..];
+            if pgno == 1 {
+                self.session.note_page1(bytes);
+            }
+            batch.push(PageRef { pgno, bytes });
+        }
+        let count = batch.len() as u64;
+        if let Err(error) = codec.seal_batch(&mut batch) {
             return self.fail(error.into());
         }
-        sum.update(&header[..8]);
-        sum.update(page);
-        header[FRAME_SUM..].copy_from_slice(&sum.stored());
-        let result = self.lower.write(&raw, frame_offset(frame, page_size));
-        self.buffer = raw;
+        for frame in frames.chunks_exact_mut(len) {
+            let (header, page) = frame.split_at_mut(FRAME_HEADER);
+            sum.update(&header[..8]);
+            sum.update(page);
+            header[FRAME_SUM..].copy_from_slice(&sum.stored());
+        }
+        let result = self.lower.write(frames, frame_offset(first, page_size));
         self.tail = result.is_ok().then(|| Tail {
-            frame,
+            frame: first + count - 1,
             sum,
             epoch: self.session.wal_epoch(),
         });
@@ -369,6 +443,19 @@ impl Log {
         data: &[u8],
         offset: u64,
     ) -> Result {
+        if self.waiting.epoch == self.session.wal_epoch()
+            && let Some(index) = frame.checked_sub(self.waiting.first)
+            && index < self.waiting.count
+        {
+            let start = index as usize * frame_len(data.len());
+            let bytes = &mut self.waiting.frames[start..][..frame_len(data.len())];
+            if let Err(refusal) = check_plain_page(codec.layout(), frame_page(bytes), data) {
+                return self.fail(Failure::Refused(refusal));
+            }
+            bytes[FRAME_HEADER..].copy_from_slice(data);
+            return Ok(());
+        }
+        self.flush()?;
         let mut number = [0; 4];
         self.lower
             .read(&mut number, frame_offset(frame, data.len()))?;
@@ -415,12 +502,19 @@ impl Log {
         Ok(())
     }
 
+    pub(crate) fn size(&mut self) -> Result<u64> {
+        self.flush()?;
+        self.lower.size()
+    }
+
     pub(crate) fn truncate(&mut self, size: i64) -> Result {
+        self.flush()?;
         self.forget();
         self.lower.truncate(size)
     }
 
     pub(crate) fn sync(&mut self, flags: i32) -> Result {
+        self.flush()?;
         self.complete_padding()?;
         self.lower.sync(flags)
     }
@@ -438,7 +532,7 @@ impl Log {
             && let Some(codec) = self.session.codec()
         {
             let (frame, last) = (assembly.frame, last.clone());
-            self.append(&codec, frame, &last)?;
+            self.seal_and_append(&codec, frame, &mut last.clone())?;
             if let Some(assembly) = &mut self.assembly {
                 assembly.written = Some(last);
             }

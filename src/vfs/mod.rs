@@ -6,6 +6,7 @@
 //! a journal or log to its database, `caps` says what we promise SQLite of a file,
 //! `code` turns failures into result codes.
 
+mod batch;
 mod caps;
 mod check;
 mod code;
@@ -20,6 +21,7 @@ mod registry;
 mod rewrite;
 mod scratch;
 
+pub use batch::{set_read_ahead, set_write_behind};
 pub use ffi::register::{RegisterError, Registration, VFS_NAME, register};
 
 #[cfg(feature = "rusqlite")]

@@ -1,8 +1,11 @@
 //! One way to make a database: key, settings, page layout.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
+use std::iter;
+use std::path::Path;
 
 use crate::database::Side;
+use crate::peer::to_hex;
 
 /// Iterations where derivation itself is not what is tested.
 pub(crate) const FEW: u32 = 10;
@@ -14,8 +17,8 @@ pub(crate) struct Configuration {
     pub(crate) name: String,
     /// The key's bytes, raw forms included.
     pub(crate) key: Vec<u8>,
-    /// What every connection says after the key.
-    settings: String,
+    /// What every connection says after the key, in this order.
+    settings: Vec<(&'static str, String)>,
     /// What SQLCipher is told before the key, where telling it afterwards does not do.
     pub(crate) peer_defaults: String,
     /// What the one that creates the database says besides.
@@ -39,19 +42,20 @@ impl Configuration {
         Self {
             name: name.into(),
             key: b"correct horse battery staple".to_vec(),
-            settings: String::new(),
+            settings: Vec::new(),
             peer_defaults: String::new(),
             creation: String::new(),
             page_size,
             hmac: version > 1,
             page1_in_clear: false,
         }
-        .with(&format!("cipher_compatibility = {version}"))
+        .with("cipher_compatibility", version)
     }
 
-    /// Adds a pragma.
-    pub(crate) fn with(mut self, pragma: &str) -> Self {
-        write!(self.settings, "PRAGMA {pragma};").expect("a string");
+    /// Adds a setting, or changes it.
+    pub(crate) fn with(mut self, name: &'static str, value: impl Display) -> Self {
+        self.settings.retain(|(other, _)| *other != name);
+        self.settings.push((name, value.to_string()));
         self
     }
 
@@ -76,25 +80,25 @@ impl Configuration {
     /// Takes another page size.
     pub(crate) fn with_page_size(mut self, page_size: u32) -> Self {
         self.page_size = page_size;
-        self.with(&format!("cipher_page_size = {page_size}"))
+        self.with("cipher_page_size", page_size)
     }
 
     /// Leaves out the MACs.
     pub(crate) fn without_hmac(mut self) -> Self {
         self.hmac = false;
-        self.with("cipher_use_hmac = OFF")
+        self.with("cipher_use_hmac", "OFF")
     }
 
     /// Leaves all of page 1 in the clear but its `reserve`.
     pub(crate) fn with_page1_in_clear(mut self, reserve: u32) -> Self {
         self.page1_in_clear = true;
         let header = self.page_size - reserve;
-        self.with(&format!("cipher_plaintext_header_size = {header}"))
+        self.with("cipher_plaintext_header_size", header)
     }
 
     /// Derives keys quickly.
     pub(crate) fn few_iterations(self) -> Self {
-        self.with(&format!("kdf_iter = {FEW}"))
+        self.with("kdf_iter", FEW)
     }
 
     /// What `cipher_integrity_check` answers for a sound database.
@@ -109,7 +113,34 @@ impl Configuration {
     }
 
     /// The pragmas that every connection gives after the key.
-    pub(crate) fn settings(&self) -> &str {
-        &self.settings
+    pub(crate) fn settings(&self) -> String {
+        self.settings_of("main")
+    }
+
+    /// The same for an attached database.
+    pub(crate) fn settings_of(&self, schema: &str) -> String {
+        let pragma = |(name, value)| format!("PRAGMA {schema}.{name} = {value};");
+        self.settings
+            .iter()
+            .map(|(n, v)| (n, v))
+            .map(pragma)
+            .collect()
+    }
+
+    /// Path, key and settings as one `file:` URI for pageseal.
+    pub(crate) fn uri(&self, path: &Path) -> String {
+        let mut uri = format!("file:{}?", path.display());
+        // `hexkey` is cut off behind 40 bytes, and `key` ends at a NUL.
+        if self.key.contains(&0) {
+            write!(uri, "hexkey={}", to_hex(&self.key)).expect("a string");
+        } else {
+            let escaped = self.key.iter().map(|byte| format!("%{byte:02x}"));
+            uri.extend(iter::once("key=".to_owned()).chain(escaped));
+        }
+        for (name, value) in &self.settings {
+            let value = value.trim_matches('"');
+            write!(uri, "&{name}={value}").expect("a string");
+        }
+        uri
     }
 }

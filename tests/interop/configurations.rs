@@ -14,8 +14,8 @@ pub(crate) fn presets() -> Vec<Configuration> {
     });
     let mut list = presets.to_vec();
     list.extend([
-        Configuration::new("kdf_iter 1").with("kdf_iter = 1"),
-        Configuration::new("kdf_iter 12345").with("kdf_iter = 12345"),
+        Configuration::new("kdf_iter 1").with("kdf_iter", "1"),
+        Configuration::new("kdf_iter 12345").with("kdf_iter", "12345"),
     ]);
     list
 }
@@ -37,7 +37,7 @@ pub(crate) fn page_sizes() -> Vec<Configuration> {
         list.extend([
             Configuration::new(format!("page {size}")).with_page_size(size),
             Configuration::new(format!("page {size} with HMAC-SHA1"))
-                .with("cipher_hmac_algorithm = HMAC_SHA1")
+                .with("cipher_hmac_algorithm", "HMAC_SHA1")
                 .with_page_size(size),
             Configuration::new(format!("page {size} without HMAC"))
                 .without_hmac()
@@ -61,18 +61,18 @@ pub(crate) fn algorithms() -> Vec<Configuration> {
     pairs
         .map(|(mac, kdf)| {
             Configuration::new(format!("HMAC-{mac}, PBKDF2-{kdf}"))
-                .with(&format!("cipher_hmac_algorithm = HMAC_{mac}"))
-                .with(&format!("cipher_kdf_algorithm = PBKDF2_HMAC_{kdf}"))
+                .with("cipher_hmac_algorithm", format!("HMAC_{mac}"))
+                .with("cipher_kdf_algorithm", format!("PBKDF2_HMAC_{kdf}"))
         })
         .collect()
 }
 
 /// Plaintext headers, whose salt comes from outside, and a given salt without one.
 pub(crate) fn headers() -> Vec<Configuration> {
-    let salted = |name: &str| Configuration::new(name).with(&salt_pragma());
+    let salted =
+        |name: &str| Configuration::new(name).with("cipher_salt", format!("\"x'{SALT}'\""));
     let header = |size: u32| {
-        salted(&format!("plaintext header of {size}"))
-            .with(&format!("cipher_plaintext_header_size = {size}"))
+        salted(&format!("plaintext header of {size}")).with("cipher_plaintext_header_size", size)
     };
     vec![
         salted("given salt"),
@@ -81,7 +81,7 @@ pub(crate) fn headers() -> Vec<Configuration> {
         header(2048),
         salted("page 1 in the clear").with_page1_in_clear(80),
         salted("page 1 of 1024 in the clear")
-            .with("cipher_hmac_algorithm = HMAC_SHA256")
+            .with("cipher_hmac_algorithm", "HMAC_SHA256")
             .with_page_size(1024)
             .with_page1_in_clear(48),
         salted("page 1 in the clear without HMAC")
@@ -89,7 +89,7 @@ pub(crate) fn headers() -> Vec<Configuration> {
             .with_page1_in_clear(16),
         Configuration::new("plaintext header of 32, raw key with salt")
             .keyed(raw(&[AES_KEY, SALT]))
-            .with("cipher_plaintext_header_size = 32"),
+            .with("cipher_plaintext_header_size", "32"),
     ]
 }
 
@@ -152,14 +152,14 @@ pub(crate) fn vacuum_modes() -> Vec<Configuration> {
 /// What programs and betas of long ago wrote, and other text encodings.
 pub(crate) fn old_and_odd() -> Vec<Configuration> {
     vec![
-        Configuration::new("page number big endian").with("cipher_hmac_pgno = be"),
-        Configuration::new("page number native").with("cipher_hmac_pgno = native"),
+        Configuration::new("page number big endian").with("cipher_hmac_pgno", "be"),
+        Configuration::new("page number native").with("cipher_hmac_pgno", "native"),
         Configuration::preset("2.0 from a big-endian machine", 2, 1024)
-            .with("cipher_hmac_pgno = be"),
+            .with("cipher_hmac_pgno", "be"),
         Configuration::preset("2.0 beta", 2, 1024)
-            .with("fast_kdf_iter = 4000")
-            .with("cipher_hmac_salt_mask = \"x'00'\""),
-        Configuration::new("salt mask 5c").with("cipher_hmac_salt_mask = \"x'5c'\""),
+            .with("fast_kdf_iter", "4000")
+            .with("cipher_hmac_salt_mask", "\"x'00'\""),
+        Configuration::new("salt mask 5c").with("cipher_hmac_salt_mask", "\"x'5c'\""),
         Configuration::new("version 4 without HMAC").without_hmac(),
         Configuration::new("UTF-16").created_with("encoding = 'UTF-16le'"),
     ]
@@ -167,8 +167,4 @@ pub(crate) fn old_and_odd() -> Vec<Configuration> {
 
 fn raw(parts: &[&str]) -> String {
     format!("x'{}'", parts.concat())
-}
-
-fn salt_pragma() -> String {
-    format!("cipher_salt = \"x'{SALT}'\"")
 }

@@ -29,7 +29,7 @@ impl Side {
             Side::Pageseal => Box::new(Ours::open(path, &how.key)),
             Side::SqlCipher => Box::new(Theirs::open(path, how)),
         };
-        database.exec(how.settings());
+        database.exec(&how.settings());
         database
     }
 

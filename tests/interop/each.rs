@@ -3,6 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use tempfile::TempDir;
+
 use crate::configuration::Configuration;
 
 /// Runs `check` for each configuration in a directory of its own, goes on after
@@ -10,7 +12,7 @@ use crate::configuration::Configuration;
 pub(crate) fn each(list: Vec<Configuration>, check: impl Fn(&Configuration, &Path)) {
     let mut failed = Vec::new();
     for how in &list {
-        let directory = tempfile::tempdir().expect("a directory");
+        let directory = scratch();
         let run = AssertUnwindSafe(|| check(how, directory.path()));
         if catch_unwind(run).is_err() {
             eprintln!("^ {}: {} {}", how.name, how.settings(), how.creation);
@@ -24,6 +26,18 @@ pub(crate) fn each(list: Vec<Configuration>, check: impl Fn(&Configuration, &Pat
         list.len(),
         failed.join("; ")
     );
+}
+
+/// An empty directory, in memory where the system has such a place: the tests wait
+/// for many thousands of syncs, and it is not the disk that they test.
+pub(crate) fn scratch() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let directory = if memory.is_dir() {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
+    };
+    directory.expect("a directory")
 }
 
 /// Makes a test of each group of configurations.

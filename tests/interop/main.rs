@@ -12,15 +12,21 @@
 //! What a database must hold is never taken from pageseal: SQLCipher hashes the
 //! same content in a database of its own.
 
+mod attach;
 mod configuration;
 mod configurations;
 mod content;
+mod crash;
+mod damage;
 mod database;
 mod each;
+mod interrupted;
+mod key_spelling;
 mod ours;
 mod relay;
 mod surface;
 mod theirs;
+mod vacuum;
 
 #[path = "../support/content_hash.rs"]
 mod content_hash;

@@ -22,6 +22,16 @@ impl Theirs {
         theirs
     }
 
+    /// The process identifier.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Ends the process at once, as a crash would.
+    pub(crate) fn kill(self) {
+        self.0.kill();
+    }
+
     /// Opens `path`, or a `file:` URI.
     pub(crate) fn open_unkeyed(path: &Path) -> Self {
         let mut peer = Peer::spawn();

@@ -1,5 +1,6 @@
 //! The SQL surface through the VFS.
 #![allow(missing_docs)]
 
+mod ahead;
 mod rekey;
 mod typed;

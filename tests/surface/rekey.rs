@@ -195,3 +195,47 @@ fn migrate_old_versions() {
         }
     }
 }
+
+/// From settings that are no version's, which `PRAGMA cipher_migrate` does not find.
+#[test]
+fn migration_from_any_settings_to_any() {
+    use pageseal::{HashAlgorithm, Key, OpenOptions, Preset, Settings};
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.db");
+    let key = Key::passphrase("key");
+    let old = OpenOptions::new(key.clone())
+        .preset(Preset::V1)
+        .page_size(2048)
+        .kdf_iter(10);
+    let db = old.open(&path).unwrap();
+    fill(&db, 500);
+    db.execute_batch("PRAGMA user_version=7; DELETE FROM t WHERE a%3=0")
+        .unwrap();
+    let mut settings = Settings::preset(Preset::V4);
+    settings.kdf_iter = 10;
+    settings.hmac_algorithm = HashAlgorithm::Sha256;
+    pageseal::connection::migrate(&db, "main", settings).unwrap();
+    assert_eq!(count(&db).unwrap(), 334);
+    db.close().unwrap();
+    assert!(old.open(&path).is_err());
+    let new = OpenOptions::new(key).settings(settings);
+    let db = new.open(&path).unwrap();
+    assert_eq!(count(&db).unwrap(), 334);
+    assert_eq!(ask(&db, "PRAGMA integrity_check").unwrap(), "ok");
+    let version: i64 = db
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(version, 7);
+    // Back to smaller pages and no HMAC, in WAL mode.
+    assert_eq!(ask(&db, "PRAGMA journal_mode=WAL").unwrap(), "wal");
+    let mut settings = Settings::preset(Preset::V1);
+    settings.kdf_iter = 10;
+    pageseal::connection::migrate(&db, "main", settings).unwrap();
+    assert_eq!(count(&db).unwrap(), 334);
+    let left: Vec<_> = std::fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.starts_with("x.db") || name.contains("migrate"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -23,12 +23,13 @@ pub(super) const OP_WHO: c_int = 0x5053_4c01;
 /// reference.
 pub(super) const OP_SESSION: c_int = 0x5053_4c02;
 
-/// Rekeys: the argument is a [`RekeyRequest`].
+/// Rekeys, or migrates: the argument is a [`RekeyRequest`].
 pub(super) const OP_REKEY: c_int = 0x5053_4c03;
 
 /// What [`OP_REKEY`] takes and answers.
 pub(super) struct RekeyRequest {
-    pub(super) wanted: Option<(Key, Choice)>,
+    /// Without a key the database keeps its own, and its pages are laid out anew.
+    pub(super) wanted: Option<(Option<Key>, Choice)>,
     pub(super) refusal: Option<String>,
 }
 
@@ -42,6 +43,11 @@ pub(super) unsafe fn file_control(
     // SAFETY: the file is open, says the caller; this borrow ends here.
     let database = unsafe {
         io::with(file, |file| {
+            // Of the controls that SQLite passes while pages wait, this is the one
+            // whose result counts.
+            if op == ffi::SQLITE_FCNTL_SYNC {
+                file.flush()?;
+            }
             Ok(file
                 .database()
                 .map(|database| (Arc::clone(database.session()), database.host())))
@@ -111,7 +117,13 @@ pub(super) unsafe fn file_control(
                 return Err(Code::ERROR);
             };
             // SAFETY: the caller's promise.
-            unsafe { rekey::rekey(file, &session, key, choice) }.map_err(|refusal| {
+            unsafe {
+                match key {
+                    Some(key) => rekey::rekey(file, &session, key, choice),
+                    None => rekey::migrate_to(file, &session, choice),
+                }
+            }
+            .map_err(|refusal| {
                 request.refusal = Some(refusal.text);
                 refusal.code
             })

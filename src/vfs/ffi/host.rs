@@ -406,7 +406,7 @@ pub(crate) fn session_of(connection: &rusqlite::Connection, schema: &CStr) -> Op
 pub(crate) fn rekey(
     connection: &rusqlite::Connection,
     schema: &CStr,
-    key: crate::secret::Key,
+    key: Option<crate::secret::Key>,
     choice: crate::format::Choice,
 ) -> core::result::Result<(), (c_int, String)> {
     let mut request = control::RekeyRequest {

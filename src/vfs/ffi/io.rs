@@ -261,10 +261,11 @@ unsafe extern "C" fn shm_lock(
     // SAFETY: SQLite calls methods on open files only.
     code::of(unsafe {
         with(file, |file| {
-            if offset == WRITE_LOCK
-                && let Some(session) = file.session()
-            {
-                session.next_wal_epoch();
+            if let Some(database) = file.database() {
+                database.forget_ahead();
+                if offset == WRITE_LOCK {
+                    database.session().next_wal_epoch();
+                }
             }
             file.lower().shm_lock(offset, n, flags)
         })

@@ -264,6 +264,28 @@ pub(super) unsafe fn migrate(
     done.map(|()| MIGRATED)
 }
 
+/// Lays a database out anew with other settings, whatever it has now, and the same
+/// key.
+///
+/// # Safety
+/// `file` must be open.
+pub(super) unsafe fn migrate_to(
+    file: *mut ffi::sqlite3_file,
+    session: &Arc<Session>,
+    wanted: Choice,
+) -> core::result::Result<(), Refusal> {
+    // SAFETY: the caller's promise.
+    let work = unsafe { Work::new(file, session)? };
+    work.check("migrate")?;
+    work.on_schema("SELECT count(*) FROM ", b".sqlite_schema")?;
+    if !session.is_proved() {
+        return Err(Refusal::new("migrate: the database is empty"));
+    }
+    let done = replace_by_copy(&work, wanted);
+    session.set_heir(None);
+    done
+}
+
 /// Copies the database into a new file with other settings, and puts that file's
 /// bytes in place of its own.
 fn replace_by_copy(work: &Work<'_>, wanted: Choice) -> core::result::Result<(), Refusal> {

@@ -24,11 +24,12 @@ const fn line(name: &'static str, workload: &'static str, step: &'static str) ->
     }
 }
 
-const HEADLINES: [Headline; 12] = [
+const HEADLINES: [Headline; 13] = [
     line("the fifteen tests", "crypto_speedtest", "total"),
     line("bulk load", "hash_ingest", "load"),
     line("index build", "hash_ingest", "index, sorted in memory"),
     line("sequential write", "streaming", "write"),
+    line("sequential read", "streaming", "read the rows"),
     line("full scan, small cache", "streaming", "full scan"),
     line("random lookups, small cache", "streaming", "random point"),
     line("WAL commits, NORMAL", "wal", "synchronous NORMAL"),

@@ -34,6 +34,7 @@ Measures stock SQLite, pageseal and SQLCipher side by side.
 
 /// What was asked for.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // a command line has flags
 pub(crate) struct Options {
     pub(crate) scale: Scale,
     pub(crate) rounds: usize,
@@ -121,9 +122,9 @@ impl Options {
         self.filters.is_empty() || self.filters.iter().any(|f| workload.contains(f.as_str()))
     }
 
-    /// A smoke test leaves nothing behind.
-    pub(crate) fn writes_reports(&self) -> bool {
-        self.scale != Scale::Smoke
+    /// Whether this is `cargo test`: everything runs, nothing is said about time.
+    pub(crate) fn is_test(&self) -> bool {
+        self.scale == Scale::Smoke
     }
 
     /// Where the reports go. Quick ones do not overwrite those that are quoted.

@@ -3,7 +3,7 @@
 
 use std::io::{Read as _, Write as _};
 
-use rusqlite::MAIN_DB;
+use rusqlite::{Connection, MAIN_DB};
 
 use crate::Result;
 use crate::answer::Answer;
@@ -24,9 +24,31 @@ fn bytes(random: &mut Random, length: u64) -> Vec<u8> {
     data
 }
 
+/// Rows as most tables have them, some forty to a page.
+fn fill_short(db: &Connection, rows: u64) -> Result<()> {
+    db.execute_batch(
+        "BEGIN; CREATE TABLE short(id INTEGER PRIMARY KEY, n INTEGER, date TEXT, text TEXT)",
+    )?;
+    let mut insert = db.prepare("INSERT INTO short(n, date, text) VALUES (?, ?, ?)")?;
+    let mut random = Random::new(SEED + 4);
+    for row in 0..rows {
+        let number = i64::try_from(random.below(1_000_000))?;
+        let date = format!("2026-{:02}-{:02}", 1 + row % 12, 1 + row % 28);
+        insert.execute((
+            number,
+            date,
+            "one line about what happened on this day, and whom it was with",
+        ))?;
+    }
+    drop(insert);
+    db.execute_batch("COMMIT")?;
+    Ok(())
+}
+
 pub(super) fn plan(job: &Job) -> Plan {
     let megabytes: u64 = job.scale.pick(1, 32, 64);
     let rows = megabytes * 1_000_000 / ROW;
+    let short = megabytes * 1_000_000 / 200;
     let lookups = job.scale.pick(500, 10_000, 20_000_u64);
     let blob = megabytes * 1_000_000 / 4;
     let files = job.scale.pick(100, 2_000, 4_000_u64);
@@ -65,12 +87,32 @@ pub(super) fn plan(job: &Job) -> Plan {
     );
 
     let settings = small.clone();
-    plan.step("full scan", Unit::Bytes, move |env| {
+    plan.step("read the rows in order", Unit::Bytes, move |env| {
         let mut watch = env.stopwatch();
         let mut answer = Answer::new();
         let db = env.reopen(&settings)?;
-        watch.time(|| answer.query(db, "SELECT sum(n), total(length(data)) FROM rows", ()))?;
+        let mut select = db.prepare("SELECT n, data FROM rows ORDER BY id")?;
+        watch.time(|| -> Result<()> {
+            let mut found = select.query(())?;
+            while let Some(row) = found.next()? {
+                // Not all of it: hashing it would cost more than decrypting it.
+                let data = row.get_ref(1)?.as_blob()?;
+                answer.add((row.get::<_, i64>(0)?, data.len(), data[0], data[450]));
+            }
+            Ok(())
+        })?;
         Ok(Outcome::new(&watch, rows * ROW, &answer))
+    });
+
+    let settings = small.clone();
+    plan.step("full scan of short rows", Unit::Rows, move |env| {
+        let mut watch = env.stopwatch();
+        let mut answer = Answer::new();
+        fill_short(env.db()?, short)?;
+        let db = env.reopen(&settings)?;
+        let sql = "SELECT count(*), sum(n), max(date) FROM short WHERE n % 10 <> 3";
+        watch.time(|| answer.query(db, sql, ()))?;
+        Ok(Outcome::new(&watch, short, &answer))
     });
 
     let settings = small.clone();

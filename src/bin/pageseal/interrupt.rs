@@ -1,0 +1,93 @@
+//! Ctrl-C: a file that is not finished goes, and so does the process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::InterruptHandle;
+
+use crate::error::{CliError, Kind, Result};
+
+/// Files that are not finished.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A statement that is running, which Ctrl-C stops instead of the process.
+static STATEMENT: Mutex<Option<InterruptHandle>> = Mutex::new(None);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Handles Ctrl-C and SIGTERM from now on. Not before the key has been asked for: at
+/// that prompt they end the process as they would any other.
+pub(crate) fn install() -> Result {
+    ctrlc::set_handler(|| {
+        if let Some(statement) = &*lock(&STATEMENT) {
+            statement.interrupt();
+            return;
+        }
+        // Held until the end: nothing is renamed meanwhile.
+        let unfinished = lock(&UNFINISHED);
+        for path in &*unfinished {
+            remove_with_side_files(path);
+        }
+        eprintln!("pageseal: interrupted; nothing was changed");
+        std::process::exit(Kind::Interrupted as i32);
+    })
+    .or_else(|error| match error {
+        // Installed already.
+        ctrlc::Error::MultipleHandlers => Ok(()),
+        error => Err(CliError::new(
+            Kind::Failed,
+            format!("can't handle Ctrl-C: {error}"),
+        )),
+    })
+}
+
+fn remove_with_side_files(path: &Path) {
+    for suffix in ["", "-journal", "-wal", "-shm"] {
+        // It may not be there.
+        let _ = fs::remove_file(pageseal::offline::side_path(path, suffix));
+    }
+}
+
+/// A file that Ctrl-C removes until this is dropped.
+pub(crate) struct Unfinished(PathBuf);
+
+impl Unfinished {
+    pub(crate) fn new(path: &Path) -> Self {
+        lock(&UNFINISHED).push(path.to_owned());
+        Self(path.to_owned())
+    }
+
+    /// Finishes the file by `finish` (its renaming), with Ctrl-C held off.
+    pub(crate) fn finish<T>(self, finish: impl FnOnce() -> T) -> T {
+        let mut unfinished = lock(&UNFINISHED);
+        let result = finish();
+        unfinished.retain(|path| *path != self.0);
+        drop(unfinished);
+        result
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        lock(&UNFINISHED).retain(|path| *path != self.0);
+    }
+}
+
+/// Makes Ctrl-C stop a statement until the result is dropped.
+pub(crate) struct Statement;
+
+impl Statement {
+    pub(crate) fn new(handle: InterruptHandle) -> Self {
+        *lock(&STATEMENT) = Some(handle);
+        Self
+    }
+}
+
+impl Drop for Statement {
+    fn drop(&mut self) {
+        *lock(&STATEMENT) = None;
+    }
+}

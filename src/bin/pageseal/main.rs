@@ -1,0 +1,44 @@
+//! The command line of pageseal.
+//!
+//! ```text
+//! main -> cli (what can be said) -> commands (one a file) -> open, key, target, output
+//!      -> error (one line, an exit code)
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod cli;
+mod commands;
+mod database;
+mod describe;
+mod error;
+mod interrupt;
+mod key;
+mod open;
+mod output;
+mod progress;
+mod report;
+mod target;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use commands::{decrypt, encrypt, info, probe, verify};
+
+fn main() -> ExitCode {
+    let Cli { common, command } = Cli::parse();
+    let result = match &command {
+        Command::Info(args) => info::run(args, &common),
+        Command::Probe(args) => probe::run(args, &common),
+        Command::Verify(args) => verify::run(args, &common),
+        Command::Decrypt(args) => decrypt::run(args, &common),
+        Command::Encrypt(args) => encrypt::run(args, &common),
+    };
+    result.unwrap_or_else(|error| {
+        report::print_error(common.json, &error);
+        error.kind.into()
+    })
+}

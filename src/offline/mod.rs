@@ -1,0 +1,43 @@
+//! Whole database files without SQLite, on every core: inspect, verify, decrypt,
+//! encrypt, re-key, compare, salvage, and find out settings.
+//!
+//! ```text
+//! Files (database, -journal, -wal)   which bytes count, without a key
+//!   -> Snapshot (key, settings)      the last commit, page by page in plaintext
+//!        -> rewrite, verify, compare, salvage
+//! Files -> probe                     which settings fit a key
+//! ```
+//!
+//! The source is only ever read. Nothing holds other programs off meanwhile; if one
+//! writes, that is noticed at the end and the result thrown away
+//! ([`OfflineError::Changed`]): for a database in use there is SQLite's backup.
+
+mod access;
+mod error;
+mod file;
+mod files;
+mod header;
+mod journal;
+mod lanes;
+mod look;
+mod probe;
+mod progress;
+mod rewrite;
+mod snapshot;
+mod verify;
+mod wal;
+
+pub use access::Access;
+pub use error::OfflineError;
+pub use file::{ReadFile, WriteFile};
+pub use files::{Files, Place, side_path};
+pub use header::{Encoding, Header};
+pub use journal::{Journal, JournalState};
+pub use lanes::available_threads;
+pub use look::Look;
+pub use probe::{Family, Found, Probe, families, probe};
+pub use progress::Progress;
+pub use rewrite::{check_layout, rewrite};
+pub use snapshot::{BadPage, Fault, Snapshot};
+pub use verify::{BadCopy, Finding, Verification, verify};
+pub use wal::{Wal, WalState};
