@@ -2,5 +2,7 @@
 //! SQLite again.
 
 mod blobs;
+mod checksums;
+mod leaks;
 mod support;
 mod vectors;

@@ -7,6 +7,7 @@ pub(crate) mod manifest;
 pub(crate) mod noise;
 pub(crate) mod open;
 pub(crate) mod plaintext;
+pub(crate) mod tap;
 pub(crate) mod wal;
 
 #[path = "../../support/content_hash.rs"]

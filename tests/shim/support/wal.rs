@@ -69,6 +69,26 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Log<'_>> {
     Some(Log { page_size, frames })
 }
 
+/// The same log with checksums over big-endian words: a log that a machine of the
+/// other byte order wrote.
+pub(crate) fn in_big_endian(bytes: &[u8]) -> Vec<u8> {
+    let mut out = bytes.to_vec();
+    let put = |out: &mut [u8], sum: (u32, u32)| {
+        out[..4].copy_from_slice(&sum.0.to_be_bytes());
+        out[4..8].copy_from_slice(&sum.1.to_be_bytes());
+    };
+    out[3] |= 1;
+    let mut sum = checksum((0, 0), true, &out[..24]);
+    put(&mut out[24..32], sum);
+    let page_size = word(bytes, 8) as usize;
+    for frame in out[32..].chunks_exact_mut(24 + page_size) {
+        sum = checksum(sum, true, &frame[..8]);
+        sum = checksum(sum, true, &frame[24..]);
+        put(&mut frame[16..24], sum);
+    }
+    out
+}
+
 impl Log<'_> {
     /// Frames up to the last that ends a transaction.
     pub(crate) fn committed(&self) -> &[Frame<'_>] {
