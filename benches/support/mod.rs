@@ -11,6 +11,10 @@ const PAGESEAL: Shim = Shim {
         Ok(_) => Ok(()),
         Err(error) => Err(error.into()),
     },
+    switches: &[
+        ("no-read-ahead", || pageseal::set_read_ahead(false)),
+        ("no-write-behind", || pageseal::set_write_behind(false)),
+    ],
 };
 
 /// Runs the bench of this name.

@@ -104,6 +104,16 @@ pub(crate) fn choose(options: &Options, shim: Option<Shim>) -> Result<Vec<Contes
             let label = format!("pageseal, {name}");
             all.push(Contestant::pageseal(name, &label, shim, pragmas.clone())?);
         }
+        for name in &options.switches {
+            if !shim.switches.iter().any(|(known, _)| known == name) {
+                let known: Vec<_> = shim.switches.iter().map(|(name, _)| *name).collect();
+                return Err(format!("--with one of: {}", known.join(", ")).into());
+            }
+            let label = format!("pageseal, {name}");
+            let mut contestant = Contestant::pageseal(name, &label, shim, vec![])?;
+            contestant.arguments.push(name.clone());
+            all.push(contestant);
+        }
     }
     if let Some(program) = peer(options)? {
         all.push(Contestant::sqlcipher(

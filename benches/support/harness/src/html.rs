@@ -7,7 +7,7 @@ use crate::contestants::{PAGESEAL, PAGESEAL_NO_HMAC};
 use crate::goals::{self, State};
 use crate::report::{Report, StepReport};
 use crate::stats::{Spread, Verdict};
-use crate::summary::{self, Figure};
+use crate::summary::{self, Figure, Overhead};
 use crate::{Result, chart, format, headline, output, table};
 
 const STYLE: &str = include_str!("page.css");
@@ -96,7 +96,7 @@ fn steps(html: &mut String, report: &Report) {
         );
     }
     for (_, what) in &rivals {
-        let _ = write!(html, "<th>overhead / SQLCipher's, {what}</th>");
+        let _ = write!(html, "<th>overhead of SQLCipher's, {what}</th>");
     }
     html.push_str("</tr></thead><tbody>\n");
     for step in report.lines() {
@@ -116,8 +116,19 @@ fn steps(html: &mut String, report: &Report) {
         for (id, _) in &rivals {
             let figure = figures.iter().find(|f| f.entrant.id == *id);
             let overhead = figure.and_then(|figure| figure.overhead);
-            let text = overhead.map_or_else(|| "-".into(), |o| table::overhead(&o));
-            let _ = write!(html, "<td>{text}</td>");
+            match overhead {
+                Some(overhead) if overhead.in_noise => html.push_str(
+                    "<td title=\"what SQLCipher costs is within noise\"><small>noise</small></td>",
+                ),
+                Some(Overhead { spread, .. }) => {
+                    let _ = write!(
+                        html,
+                        "<td>{:.2}<small>[{:.2}, {:.2}]</small></td>",
+                        spread.median, spread.low, spread.high
+                    );
+                }
+                None => html.push_str("<td>-</td>"),
+            }
         }
         html.push_str("</tr>\n");
     }

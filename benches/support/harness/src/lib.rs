@@ -50,6 +50,9 @@ pub struct Shim {
     pub vfs: &'static str,
     /// Registers it in this process.
     pub register: fn() -> Result<()>,
+    /// What can be set for a whole process, by name: `--with NAME` adds a contestant
+    /// that is run with it.
+    pub switches: &'static [(&'static str, fn())],
 }
 
 /// The first argument of a process that is to be a contestant.
@@ -71,6 +74,10 @@ fn serve_or(shim: Option<Shim>, otherwise: impl FnOnce(Options) -> Result<()>) -
     if std::env::args().nth(1).as_deref() == Some(SERVE) {
         if let Some(shim) = shim {
             (shim.register)()?;
+            for name in std::env::args().skip(2) {
+                let switch = shim.switches.iter().find(|(known, _)| *known == name);
+                switch.ok_or_else(|| format!("no switch is called {name}"))?.1();
+            }
         }
         return pageseal_bench_contestant::serve();
     }

@@ -22,6 +22,8 @@ Measures stock SQLite, pageseal and SQLCipher side by side.
   --only A,B            only these contestants (plain always takes part)
   --variant 'NAME: PRAGMA a = 1; PRAGMA b = 2'
                         one more contestant: pageseal with these pragmas after the key
+  --with NAME           one more contestant: pageseal with something set for the process;
+                        an unknown name lists what there is
   --secure-delete ON|OFF  for every contestant alike (default ON, as SQLCipher has it)
   --on-cpu              leave out the time that a contestant was ready to run but had no
                         CPU: for a busy machine (Linux)
@@ -41,6 +43,7 @@ pub(crate) struct Options {
     pub(crate) dir: Option<PathBuf>,
     pub(crate) only: Vec<String>,
     pub(crate) variants: Vec<(String, Vec<String>)>,
+    pub(crate) switches: Vec<String>,
     pub(crate) settings: Settings,
     pub(crate) on_cpu: bool,
     pub(crate) build_peers: bool,
@@ -59,6 +62,7 @@ impl Options {
             dir: env::var_os("PAGESEAL_BENCH_DIR").map(PathBuf::from),
             only: Vec::new(),
             variants: Vec::new(),
+            switches: Vec::new(),
             settings: Settings::default(),
             on_cpu: false,
             build_peers: false,
@@ -80,6 +84,7 @@ impl Options {
                     options.only.extend(names.split(',').map(str::to_owned));
                 }
                 Long("variant") => options.variants.push(variant(&parser.value()?.string()?)?),
+                Long("with") => options.switches.push(parser.value()?.string()?),
                 Long("secure-delete") => {
                     options.settings.secure_delete = match parser.value()?.string()?.as_str() {
                         "ON" | "on" => true,
