@@ -81,6 +81,12 @@ constants! {
     SQLITE_FCNTL_SIZE_HINT = 5;
     SQLITE_FCNTL_VFSNAME = 12;
 
+    // Switches of a connection.
+    SQLITE_DBCONFIG_DEFENSIVE = 1010;
+    SQLITE_DBCONFIG_DQS_DDL = 1014;
+    SQLITE_DBCONFIG_ENABLE_FKEY = 1002;
+    SQLITE_DBCONFIG_WRITABLE_SCHEMA = 1011;
+
     // What `xAccess` is asked, and what a device can do.
     SQLITE_ACCESS_EXISTS = 0;
     SQLITE_IOCAP_IMMUTABLE = 0x2000;

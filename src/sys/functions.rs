@@ -30,13 +30,19 @@ macro_rules! functions {
         /// The table's slots that must not be empty.
         #[cfg(feature = "loadable-extension")]
         pub(super) const SLOTS: &[(usize, &str)] =
-            &[$(($slot, stringify!($name)),)* (LOG, "sqlite3_log"), (VTAB_CONFIG, "sqlite3_vtab_config")];
+            &[
+                $(($slot, stringify!($name)),)*
+                (DB_CONFIG, "sqlite3_db_config"),
+                (LOG, "sqlite3_log"),
+                (VTAB_CONFIG, "sqlite3_vtab_config"),
+            ];
 
         /// Slot and address of every function.
         #[cfg(all(test, feature = "linked"))]
         pub(super) fn linked() -> Vec<(usize, &'static str, usize)> {
             vec![
                 $(($slot, stringify!($name), $name as *const () as usize),)*
+                (DB_CONFIG, "sqlite3_db_config", sqlite3_db_config as *const () as usize),
                 (LOG, "sqlite3_log", sqlite3_log as *const () as usize),
                 (VTAB_CONFIG, "sqlite3_vtab_config", sqlite3_vtab_config as *const () as usize),
             ]
@@ -96,6 +102,8 @@ functions! {
         argument: *mut c_void,
         message: *mut *mut c_char,
     ) -> c_int;
+    65 fn sqlite3_last_insert_rowid(db: *mut sqlite3) -> i64;
+    216 fn sqlite3_set_last_insert_rowid(db: *mut sqlite3, rowid: i64);
     152 fn sqlite3_next_stmt(db: *mut sqlite3, after: *mut sqlite3_stmt) -> *mut sqlite3_stmt;
     153 fn sqlite3_sql(statement: *mut sqlite3_stmt) -> *const c_char;
     184 fn sqlite3_stmt_busy(statement: *mut sqlite3_stmt) -> c_int;
@@ -143,12 +151,15 @@ functions! {
 // Functions of any number of arguments, which a macro can't pass on.
 
 #[cfg(any(test, feature = "loadable-extension"))]
+const DB_CONFIG: usize = 163;
+#[cfg(any(test, feature = "loadable-extension"))]
 const LOG: usize = 167;
 #[cfg(any(test, feature = "loadable-extension"))]
 const VTAB_CONFIG: usize = 177;
 
 #[cfg(not(feature = "loadable-extension"))]
 unsafe extern "C" {
+    fn sqlite3_db_config(db: *mut sqlite3, op: c_int, ...) -> c_int;
     fn sqlite3_log(code: c_int, format: *const c_char, ...);
     fn sqlite3_vtab_config(db: *mut sqlite3, op: c_int, ...) -> c_int;
     fn sqlite3_initialize() -> c_int;
@@ -191,6 +202,28 @@ pub(crate) unsafe fn vtab_option(db: *mut sqlite3, option: c_int) -> c_int {
         let function: unsafe extern "C" fn(*mut sqlite3, c_int, ...) -> c_int =
             core::mem::transmute(super::table::function(VTAB_CONFIG));
         function(db, option)
+    }
+}
+
+/// Turns a switch of a connection on (1) or off (0), or leaves it (-1), and writes
+/// what it is then to `now`.
+///
+/// # Safety
+/// `db` must be an open connection, and `op` one of the `SQLITE_DBCONFIG_*` that take
+/// these arguments.
+pub(crate) unsafe fn db_switch(db: *mut sqlite3, op: c_int, on: c_int, now: &mut c_int) -> c_int {
+    let now: *mut c_int = now;
+    #[cfg(not(feature = "loadable-extension"))]
+    // SAFETY: the caller's promise.
+    unsafe {
+        sqlite3_db_config(db, op, on, now)
+    }
+    #[cfg(feature = "loadable-extension")]
+    // SAFETY: the function in that slot has this type; the caller's promise.
+    unsafe {
+        let function: unsafe extern "C" fn(*mut sqlite3, c_int, ...) -> c_int =
+            core::mem::transmute(super::table::function(DB_CONFIG));
+        function(db, op, on, now)
     }
 }
 

@@ -26,7 +26,7 @@ pub use batch::{set_read_ahead, set_write_behind};
 pub(crate) use ffi::register::base_is_default;
 pub(crate) use ffi::register::{RegisterError, register};
 
-pub(crate) use ffi::db::{Db, SqlError};
+pub(crate) use ffi::db::{Db, SqlError, Switch};
 #[cfg(feature = "rusqlite")]
 pub(crate) use ffi::host::{rekey, session_of, with_db};
 pub(crate) use ffi::host::{session_in, sqlite_string};
