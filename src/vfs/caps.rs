@@ -17,8 +17,3 @@ const ALLOWED: c_int = ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
 pub(crate) fn allowed(lower: c_int) -> c_int {
     lower & ALLOWED
 }
-
-/// Whether overwriting a sector leaves its neighbours alone when power fails.
-pub(crate) fn powersafe_overwrite(lower: c_int) -> bool {
-    lower & ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE != 0
-}

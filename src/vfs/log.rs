@@ -28,7 +28,6 @@ use crate::translate::wal::{
     frame_page, place,
 };
 
-use super::caps;
 use super::code::{Code, Result};
 use super::database::check_plain_page;
 use super::ffi::host;
@@ -67,6 +66,7 @@ pub(crate) struct Log {
     rewrite: Option<Rewrite>,
     /// The last whole frame in plaintext: SQLite pads a commit with copies of it
     /// where overwriting a sector is not safe, and wants a sync within the copy.
+    /// (Whether that is so, it asks the database's file; this one may not know.)
     last_frame: Option<Zeroizing<Vec<u8>>>,
     buffer: Zeroizing<Vec<u8>>,
 }
@@ -298,9 +298,7 @@ impl Log {
         if !written.is_some_and(|written| same_frame(&written, &assembly.bytes)) {
             self.append(codec, assembly.frame, &assembly.bytes)?;
         }
-        if !caps::powersafe_overwrite(self.lower.capabilities()) {
-            self.last_frame = Some(assembly.bytes);
-        }
+        self.last_frame = Some(assembly.bytes);
         Ok(())
     }
 
@@ -425,20 +423,21 @@ impl Log {
     /// end with copies of the last frame, and what is before that end must be
     /// safe. The copy is known, so it is completed and written before the sync.
     fn complete_padding(&mut self) -> Result {
-        let (Some(mut assembly), Some(last)) = (self.assembly.take(), self.last_frame.take())
+        let (Some(assembly), Some(last), Some(codec)) =
+            (&self.assembly, &self.last_frame, self.session.codec())
         else {
             return Ok(());
         };
-        let have = assembly.bytes.len();
-        if assembly.written.is_none()
-            && same_frame(&assembly.bytes, &last[..have])
-            && let Some(codec) = self.session.codec()
-        {
-            self.append(&codec, assembly.frame, &last)?;
-            assembly.written = Some(last.clone());
+        let is_copy = last
+            .get(..assembly.bytes.len())
+            .is_some_and(|start| same_frame(&assembly.bytes, start));
+        if is_copy && assembly.written.is_none() {
+            let (frame, last) = (assembly.frame, last.clone());
+            self.append(&codec, frame, &last)?;
+            if let Some(assembly) = &mut self.assembly {
+                assembly.written = Some(last);
+            }
         }
-        self.last_frame = Some(last);
-        self.assembly = Some(assembly);
         Ok(())
     }
 
