@@ -82,6 +82,7 @@ pub(crate) struct Log {
     rewrite: Option<Rewrite>,
     /// The last whole frame in plaintext: SQLite pads a commit with copies of it
     /// where overwriting a sector is not safe, and wants a sync within the copy.
+    /// (Whether that is so, it asks the database's file; this one may not know.)
     last_frame: Option<Zeroizing<Vec<u8>>>,
     buffer: Zeroizing<Vec<u8>>,
 }
@@ -520,14 +521,15 @@ impl Log {
     /// end with copies of the last frame, and what is before that end must be
     /// safe. The copy is known, so it is completed and written before the sync.
     fn complete_padding(&mut self) -> Result {
-        let (Some(assembly), Some(last)) = (&self.assembly, &self.last_frame) else {
+        let (Some(assembly), Some(last), Some(codec)) =
+            (&self.assembly, &self.last_frame, self.session.codec())
+        else {
             return Ok(());
         };
-        let have = assembly.bytes.len();
-        if assembly.written.is_none()
-            && same_frame(&assembly.bytes, &last[..have])
-            && let Some(codec) = self.session.codec()
-        {
+        let is_copy = last
+            .get(..assembly.bytes.len())
+            .is_some_and(|start| same_frame(&assembly.bytes, start));
+        if is_copy && assembly.written.is_none() {
             let (frame, last) = (assembly.frame, last.clone());
             self.seal_and_append(&codec, frame, &mut last.clone())?;
             if let Some(assembly) = &mut self.assembly {
