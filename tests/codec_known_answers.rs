@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use pageseal::crypto::Backend;
 use pageseal::error::PageError;
 use pageseal::format::page1::MAGIC;
 use pageseal::format::{HashAlgorithm, PageCodec, PageRef, PgnoOrder, Preset, Settings, derive};
@@ -82,9 +83,16 @@ impl Case {
     }
 
     fn codec(&self, file: &[u8]) -> PageCodec {
+        self.codecs(file).swap_remove(0)
+    }
+
+    /// One for each backend, the best first.
+    fn codecs(&self, file: &[u8]) -> Vec<PageCodec> {
         let salt: Salt = file[..16].try_into().unwrap();
         let keys = derive(&self.key, &self.settings, &salt).unwrap();
-        PageCodec::new(&self.settings, &keys).unwrap()
+        Backend::available()
+            .map(|backend| PageCodec::with_backend(backend, &self.settings, &keys).unwrap())
+            .collect()
     }
 }
 
@@ -112,47 +120,63 @@ fn rows(image: &[u8]) -> Vec<String> {
 #[test]
 fn sqlciphers_pages_open() {
     for case in cases() {
-        let mut file = case.bytes();
-        let codec = case.codec(&file);
-        let layout = *codec.layout();
-        for page in pages(&mut file, layout.page_size()) {
-            codec.verify(page.pgno, page.bytes).unwrap();
-            codec.open(page.pgno, page.bytes).unwrap();
-            assert!(page.bytes[layout.body_end()..].iter().all(|&b| b == 0));
+        for codec in case.codecs(&case.bytes()) {
+            pages_open(&case, &codec);
         }
-        assert_eq!(&file[..16], MAGIC, "{}", case.file);
-        // SQLCipher's reserve never shrinks: settings that need less than the 80
-        // bytes of its defaults are written into files that still reserve 80.
-        let reserved = usize::from(file[20]);
-        assert!(
-            reserved == layout.reserve() || reserved == 80,
-            "{}",
-            case.file
-        );
-        assert_eq!(
-            rows(&file),
-            ["north", "south", "east", "west"],
-            "{}",
-            case.file
-        );
-
-        // The batch calls do the same, and what they seal opens again.
-        let mut batched = case.bytes();
-        let mut results = Vec::new();
-        codec.open_batch(&mut pages(&mut batched, layout.page_size()), &mut results);
-        assert!(results.iter().all(Result::is_ok));
-        assert_eq!(batched, file);
-        codec
-            .seal_batch(&mut pages(&mut batched, layout.page_size()))
-            .unwrap();
-        assert_ne!(batched, case.bytes());
-        if layout.plaintext_header() == 0 {
-            assert_eq!(batched[..16], case.bytes()[..16]);
-        }
-        codec.open_batch(&mut pages(&mut batched, layout.page_size()), &mut results);
-        assert_eq!(results, [Ok(()), Ok(())]);
-        assert_eq!(batched, file);
     }
+}
+
+fn pages_open(case: &Case, codec: &PageCodec) {
+    let mut file = case.bytes();
+    let layout = *codec.layout();
+    for page in pages(&mut file, layout.page_size()) {
+        codec.verify(page.pgno, page.bytes).unwrap();
+        codec.open(page.pgno, page.bytes).unwrap();
+        assert!(page.bytes[layout.body_end()..].iter().all(|&b| b == 0));
+    }
+    assert_eq!(&file[..16], MAGIC, "{}", case.file);
+    // SQLCipher's reserve never shrinks: settings that need less than the 80 bytes
+    // of its defaults are written into files that still reserve 80.
+    let reserved = usize::from(file[20]);
+    assert!(
+        reserved == layout.reserve() || reserved == 80,
+        "{}",
+        case.file
+    );
+    assert_eq!(
+        rows(&file),
+        ["north", "south", "east", "west"],
+        "{}",
+        case.file
+    );
+
+    // The batch calls do the same, and what they seal opens again: also where the
+    // batch is large enough for all lanes.
+    let mut batched = case.bytes();
+    let mut results = Vec::new();
+    codec.open_batch(&mut pages(&mut batched, layout.page_size()), &mut results);
+    assert!(results.iter().all(Result::is_ok));
+    assert_eq!(batched, file);
+    codec
+        .seal_batch(&mut pages(&mut batched, layout.page_size()))
+        .unwrap();
+    assert_ne!(batched, case.bytes());
+    if layout.plaintext_header() == 0 {
+        assert_eq!(batched[..16], case.bytes()[..16]);
+    }
+    codec.open_batch(&mut pages(&mut batched, layout.page_size()), &mut results);
+    assert_eq!(results, [Ok(()), Ok(())]);
+    assert_eq!(batched, file);
+
+    let sealed = &case.bytes()[layout.page_size()..];
+    let mut copies = sealed.repeat(21);
+    let mut same: Vec<_> = copies
+        .chunks_mut(layout.page_size())
+        .map(|bytes| PageRef { pgno: 2, bytes })
+        .collect();
+    codec.open_batch(&mut same, &mut results);
+    assert!(results.iter().all(Result::is_ok));
+    assert_eq!(copies, file[layout.page_size()..].repeat(21));
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! What the page codec must do for every setting, page number and content.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pageseal::crypto::Backend;
 use pageseal::error::PageError;
 use pageseal::format::{
     DerivedKeys, HashAlgorithm, PageCodec, PageRef, PgnoOrder, Settings, derive,
@@ -41,9 +44,14 @@ fn pgno() -> impl Strategy<Value = u32> {
     prop_oneof![2 => Just(1), 2 => 2u32..100, 1 => 1u32..=u32::MAX]
 }
 
+/// A codec on one of the backends, another one with each call.
 fn codec(settings: &Settings, key: u8) -> PageCodec {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    let backends: Vec<_> = Backend::available().collect();
     let key = Key::Raw(SecretKey::new([key; 32]));
-    PageCodec::new(settings, &derive(&key, settings, &[3; 16]).unwrap()).unwrap()
+    let keys = derive(&key, settings, &[3; 16]).unwrap();
+    PageCodec::with_backend(backends[call % backends.len()], settings, &keys).unwrap()
 }
 
 /// A page as SQLite would write it: any content, zeros in the reserve, and on

@@ -1,61 +1,236 @@
-//! HMAC (RFC 2104) with SHA-1, SHA-256 or SHA-512.
+//! HMAC (RFC 2104) with SHA-1, SHA-256 or SHA-512, of one message or of many
+//! side by side.
 
 use core::fmt;
 
-use ::hmac::{Hmac, KeyInit, Mac};
-use sha1::Sha1;
-use sha2::{Sha256, Sha512};
 use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use super::dispatch::{Backend, MAX_LANES};
+use super::engine::{Engine, MAX_BLOCK, Sha1, Sha256, Sha512};
 use super::hash::HashAlgorithm;
+
+#[cfg(test)]
+mod tests;
 
 /// Longest tag: HMAC-SHA512's.
 pub const MAX_TAG_LEN: usize = 64;
 
+/// Bytes that follow a message's data: a page number, or PBKDF2's block number.
+pub const SUFFIX_LEN: usize = 4;
+
+/// What is authenticated: `data` and then `suffix`.
+#[derive(Debug, Clone, Copy)]
+pub struct Message<'a> {
+    /// The bulk, of any length.
+    pub data: &'a [u8],
+    /// The number behind it.
+    pub suffix: [u8; SUFFIX_LEN],
+}
+
 /// An HMAC key with its two pads already hashed, so that a message costs only
-/// its own blocks. It is wiped when dropped.
+/// its own blocks and one more. It is wiped when dropped.
 #[derive(Clone)]
-pub struct MacKey(Keyed);
+pub struct MacKey {
+    backend: Backend,
+    pads: Pads,
+}
 
 #[derive(Clone)]
-enum Keyed {
-    Sha1(Box<Hmac<Sha1>>),
-    Sha256(Box<Hmac<Sha256>>),
-    Sha512(Box<Hmac<Sha512>>),
+enum Pads {
+    Sha1(Pair<Sha1>),
+    Sha256(Pair<Sha256>),
+    Sha512(Pair<Sha512>),
 }
+
+/// The states after the key XOR ipad and the key XOR opad.
+pub(super) struct Pair<E: Engine> {
+    pub(super) inner: E::State,
+    pub(super) outer: E::State,
+}
+
+impl<E: Engine> Clone for Pair<E> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner,
+            outer: self.outer,
+        }
+    }
+}
+
+impl<E: Engine> Drop for Pair<E> {
+    fn drop(&mut self) {
+        self.inner.zeroize();
+        self.outer.zeroize();
+    }
+}
+
+impl<E: Engine> ZeroizeOnDrop for Pair<E> {}
 
 impl MacKey {
     /// Prepares a key of any length.
     #[must_use]
     pub fn new(algorithm: HashAlgorithm, key: &[u8]) -> Self {
-        Self(match algorithm {
-            HashAlgorithm::Sha1 => Keyed::Sha1(Box::new(keyed(key))),
-            HashAlgorithm::Sha256 => Keyed::Sha256(Box::new(keyed(key))),
-            HashAlgorithm::Sha512 => Keyed::Sha512(Box::new(keyed(key))),
-        })
+        Self::with_backend(Backend::detect(), algorithm, key)
     }
 
-    /// The tag of `head` followed by `tail`.
+    /// As [`MacKey::new`], with kernels of the caller's choice, for measuring.
     #[must_use]
-    pub fn tag(&self, head: &[u8], tail: &[u8]) -> Tag {
-        fn finish<M: Mac + Clone>(mac: &M, head: &[u8], tail: &[u8]) -> Tag {
-            let out = mac.clone().chain_update(head).chain_update(tail).finalize();
-            Tag::new(&out.into_bytes())
+    pub fn with_backend(backend: Backend, algorithm: HashAlgorithm, key: &[u8]) -> Self {
+        let pads = match algorithm {
+            HashAlgorithm::Sha1 => Pads::Sha1(Pair::new(backend, key)),
+            HashAlgorithm::Sha256 => Pads::Sha256(Pair::new(backend, key)),
+            HashAlgorithm::Sha512 => Pads::Sha512(Pair::new(backend, key)),
+        };
+        Self { backend, pads }
+    }
+
+    /// The tag of one message.
+    #[must_use]
+    pub fn tag(&self, message: Message<'_>) -> Tag {
+        let mut tag = [Tag::default()];
+        match &self.pads {
+            Pads::Sha1(pair) => pair.group::<1>(self.backend, &[message], &mut tag),
+            Pads::Sha256(pair) => pair.group::<1>(self.backend, &[message], &mut tag),
+            Pads::Sha512(pair) => pair.group::<1>(self.backend, &[message], &mut tag),
         }
-        match &self.0 {
-            Keyed::Sha1(mac) => finish(&**mac, head, tail),
-            Keyed::Sha256(mac) => finish(&**mac, head, tail),
-            Keyed::Sha512(mac) => finish(&**mac, head, tail),
+        tag[0]
+    }
+
+    /// The tags of many messages, into the same places of `tags`. Neighbours of
+    /// one length are hashed together.
+    ///
+    /// # Panics
+    /// Panics unless there are as many tags as messages.
+    pub fn tags(&self, messages: &[Message<'_>], tags: &mut [Tag]) {
+        assert_eq!(messages.len(), tags.len());
+        let mut tags = tags;
+        for run in messages.chunk_by(|a, b| a.data.len() == b.data.len()) {
+            for group in run.chunks(MAX_LANES) {
+                let (now, later) = tags.split_at_mut(group.len());
+                tags = later;
+                match (group, &self.pads) {
+                    ([message], _) => now[0] = self.tag(*message),
+                    (_, Pads::Sha1(pair)) => pair.group::<MAX_LANES>(self.backend, group, now),
+                    (_, Pads::Sha256(pair)) => pair.group::<MAX_LANES>(self.backend, group, now),
+                    (_, Pads::Sha512(pair)) => pair.group::<MAX_LANES>(self.backend, group, now),
+                }
+            }
         }
     }
 }
 
-/// Sets up one algorithm; HMAC takes keys of any length.
-fn keyed<M: KeyInit>(key: &[u8]) -> M {
-    match M::new_from_slice(key) {
-        Ok(mac) => mac,
-        Err(_) => unreachable!("HMAC takes keys of any length (RFC 2104)"),
+impl<E: Engine> Pair<E> {
+    /// Hashes the pads. A key longer than a block is replaced by its hash.
+    pub(super) fn new(backend: Backend, key: &[u8]) -> Self {
+        let mut padded = [0u8; MAX_BLOCK];
+        let padded = &mut padded[..E::BLOCK];
+        if key.len() <= E::BLOCK {
+            padded[..key.len()].copy_from_slice(key);
+        } else {
+            let mut state = E::INIT;
+            let whole = key.len() - key.len() % E::BLOCK;
+            E::one(backend, &mut state, &key[..whole]);
+            let mut end = [0; 2 * MAX_BLOCK];
+            let blocks = pad::<E>(&mut end, &key[whole..], &[], key.len());
+            E::one(backend, &mut state, &end[..blocks]);
+            E::put(&state, &mut padded[..E::OUT]);
+            end.zeroize();
+            state.zeroize();
+        }
+        let mut pad = |mask: u8| {
+            let mut state = E::INIT;
+            padded.iter_mut().for_each(|byte| *byte ^= mask);
+            E::one(backend, &mut state, padded);
+            padded.iter_mut().for_each(|byte| *byte ^= mask);
+            state
+        };
+        let pair = Self {
+            inner: pad(0x36),
+            outer: pad(0x5c),
+        };
+        padded.zeroize();
+        pair
     }
+
+    /// The HMAC of one message, as words.
+    pub(super) fn hmac(&self, backend: Backend, message: Message<'_>) -> E::State {
+        let mut tag = [Tag::default()];
+        self.group::<1>(backend, &[message], &mut tag);
+        let state = E::get(tag[0].as_bytes());
+        tag[0].bytes.zeroize();
+        state
+    }
+
+    /// The tags of up to `N` messages of one length, `N` at most [`MAX_LANES`].
+    fn group<const N: usize>(&self, backend: Backend, messages: &[Message<'_>], tags: &mut [Tag]) {
+        let count = messages.len();
+        let len = messages[0].data.len();
+        let whole = len - len % E::BLOCK;
+        let mut states = [self.inner; N];
+
+        let mut data = [&[][..]; N];
+        for (data, message) in data.iter_mut().zip(messages) {
+            *data = &message.data[..whole];
+        }
+        E::many(backend, &mut states[..count], &data[..count]);
+
+        // What is left of the data, the suffix and the padding: one or two blocks.
+        let mut ends = [[0; 2 * MAX_BLOCK]; N];
+        let mut blocks = 0;
+        for (end, message) in ends.iter_mut().zip(messages) {
+            let hashed = E::BLOCK + len + SUFFIX_LEN;
+            blocks = pad::<E>(end, &message.data[whole..], &message.suffix, hashed);
+        }
+        E::many(
+            backend,
+            &mut states[..count],
+            &heads(&ends, blocks)[..count],
+        );
+
+        // The outer hash, of one block behind its pad.
+        for (end, state) in ends.iter_mut().zip(&mut states).take(count) {
+            let mut hash = [0; MAX_TAG_LEN];
+            E::put(state, &mut hash[..E::OUT]);
+            end.fill(0);
+            blocks = pad::<E>(end, &hash[..E::OUT], &[], E::BLOCK + E::OUT);
+            *state = self.outer;
+        }
+        E::many(
+            backend,
+            &mut states[..count],
+            &heads(&ends, blocks)[..count],
+        );
+
+        for (tag, state) in tags.iter_mut().zip(&states) {
+            tag.len = E::OUT;
+            E::put(state, &mut tag.bytes[..E::OUT]);
+        }
+        // Lanes without a message still hold the pad, as good as the key.
+        states.zeroize();
+    }
+}
+
+/// Puts the end of a message and the padding into the zeroed `end`; `hashed` is the
+/// length of the whole message. Returns the number of bytes, whole blocks.
+fn pad<E: Engine>(
+    end: &mut [u8; 2 * MAX_BLOCK],
+    rest: &[u8],
+    suffix: &[u8],
+    hashed: usize,
+) -> usize {
+    let used = rest.len() + suffix.len();
+    let bytes = (used + 1 + E::LENGTH).next_multiple_of(E::BLOCK);
+    end[..rest.len()].copy_from_slice(rest);
+    end[rest.len()..used].copy_from_slice(suffix);
+    end[used] = 0x80;
+    end[bytes - 8..bytes].copy_from_slice(&(8 * hashed as u64).to_be_bytes());
+    bytes
+}
+
+/// The first bytes of each.
+fn heads<const N: usize>(ends: &[[u8; 2 * MAX_BLOCK]; N], bytes: usize) -> [&[u8]; N] {
+    core::array::from_fn(|i| &ends[i][..bytes])
 }
 
 impl fmt::Debug for MacKey {
@@ -73,16 +248,17 @@ pub struct Tag {
     len: usize,
 }
 
-impl Tag {
-    fn new(tag: &[u8]) -> Self {
-        let mut bytes = [0; MAX_TAG_LEN];
-        bytes[..tag.len()].copy_from_slice(tag);
+impl Default for Tag {
+    /// No tag yet; it matches only nothing.
+    fn default() -> Self {
         Self {
-            bytes,
-            len: tag.len(),
+            bytes: [0; MAX_TAG_LEN],
+            len: 0,
         }
     }
+}
 
+impl Tag {
     /// The tag, as it is stored.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
@@ -100,133 +276,5 @@ impl fmt::Debug for Tag {
     /// The right tag of a forged page is what a forger is looking for.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Tag(..)")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(algorithm: HashAlgorithm, key: &str, data: &str, tag: &str) {
-        let (key, data) = (hex::decode(key).unwrap(), hex::decode(data).unwrap());
-        let mac = MacKey::new(algorithm, &key);
-        for cut in 0..=data.len() {
-            let got = mac.tag(&data[..cut], &data[cut..]);
-            assert_eq!(hex::encode(got.as_bytes()), tag);
-            assert!(got.matches(&hex::decode(tag).unwrap()));
-        }
-    }
-
-    /// RFC 2202, section 3: cases 1, 2, 3, 4, 6 and 7.
-    #[test]
-    fn rfc_2202_hmac_sha1() {
-        let long = "aa".repeat(80);
-        for (key, data, tag) in [
-            (
-                "0b".repeat(20),
-                hex::encode("Hi There"),
-                "b617318655057264e28bc0b6fb378c8ef146be00",
-            ),
-            (
-                hex::encode("Jefe"),
-                hex::encode("what do ya want for nothing?"),
-                "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79",
-            ),
-            (
-                "aa".repeat(20),
-                "dd".repeat(50),
-                "125d7342b9ac11cd91a39af48aa17b4f63f175d3",
-            ),
-            (
-                (1..=25).map(|b| format!("{b:02x}")).collect(),
-                "cd".repeat(50),
-                "4c9007f4026250c6bc8414f9bf50c86c2d7235da",
-            ),
-            (
-                long.clone(),
-                hex::encode("Test Using Larger Than Block-Size Key - Hash Key First"),
-                "aa4ae5e15272d00e95705637ce8a3b55ed402112",
-            ),
-            (
-                long,
-                hex::encode(
-                    "Test Using Larger Than Block-Size Key and Larger Than One Block-Size Data",
-                ),
-                "e8e99d0f45237d786d6bbaa7965c7808bbff1a91",
-            ),
-        ] {
-            check(HashAlgorithm::Sha1, &key, &data, tag);
-        }
-    }
-
-    /// RFC 4231, section 4: cases 1 to 4, 6 and 7.
-    #[test]
-    fn rfc_4231_hmac_sha2() {
-        let long = "aa".repeat(131);
-        for (key, data, sha256, sha512) in [
-            (
-                "0b".repeat(20),
-                hex::encode("Hi There"),
-                "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7",
-                "87aa7cdea5ef619d4ff0b4241a1d6cb02379f4e2ce4ec2787ad0b30545e17cde\
-                 daa833b7d6b8a702038b274eaea3f4e4be9d914eeb61f1702e696c203a126854",
-            ),
-            (
-                hex::encode("Jefe"),
-                hex::encode("what do ya want for nothing?"),
-                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
-                "164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea250554\
-                 9758bf75c05a994a6d034f65f8f0e6fdcaeab1a34d4a6b4b636e070a38bce737",
-            ),
-            (
-                "aa".repeat(20),
-                "dd".repeat(50),
-                "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe",
-                "fa73b0089d56a284efb0f0756c890be9b1b5dbdd8ee81a3655f83e33b2279d39\
-                 bf3e848279a722c806b485a47e67c807b946a337bee8942674278859e13292fb",
-            ),
-            (
-                (1..=25).map(|b| format!("{b:02x}")).collect(),
-                "cd".repeat(50),
-                "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b",
-                "b0ba465637458c6990e5a8c5f61d4af7e576d97ff94b872de76f8050361ee3db\
-                 a91ca5c11aa25eb4d679275cc5788063a5f19741120c4f2de2adebeb10a298dd",
-            ),
-            (
-                long.clone(),
-                hex::encode("Test Using Larger Than Block-Size Key - Hash Key First"),
-                "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
-                "80b24263c7c1a3ebb71493c1dd7be8b49b46d1f41b4aeec1121b013783f8f352\
-                 6b56d037e05f2598bd0fd2215d6a1e5295e64f73f63f0aec8b915a985d786598",
-            ),
-            (
-                long,
-                hex::encode(
-                    "This is a test using a larger than block-size key and a larger than \
-                     block-size data. The key needs to be hashed before being used by the \
-                     HMAC algorithm.",
-                ),
-                "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2",
-                "e37b6a775dc87dbaa4dfa9f96e5e3ffddebd71f8867289865df5a32d20cdc944\
-                 b6022cac3c4982b10d5eeb55c3e4de15134676fb6de0446065c97440fa8c6a58",
-            ),
-        ] {
-            check(HashAlgorithm::Sha256, &key, &data, sha256);
-            check(HashAlgorithm::Sha512, &key, &data, sha512);
-        }
-    }
-
-    #[test]
-    fn a_tag_matches_nothing_else() {
-        let tag = MacKey::new(HashAlgorithm::Sha256, &[1; 32]).tag(b"page", b"1");
-        let good = tag.as_bytes().to_vec();
-        assert!(!tag.matches(&good[..31]));
-        assert!(!tag.matches(&[]));
-        for bit in 0..256 {
-            let mut bad = good.clone();
-            bad[bit / 8] ^= 1 << (bit % 8);
-            assert!(!tag.matches(&bad));
-        }
-        assert_eq!(format!("{tag:?}"), "Tag(..)");
     }
 }

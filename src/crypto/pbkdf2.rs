@@ -1,9 +1,16 @@
 //! PBKDF2 (RFC 8018, section 5.2) over the HMACs of [`super::hmac`].
 
-use sha1::Sha1;
-use sha2::{Sha256, Sha512};
+use zeroize::Zeroize;
 
+use super::dispatch::Backend;
+use super::engine::{Engine, Sha1, Sha256, Sha512};
 use super::hash::HashAlgorithm;
+use super::hmac::{Message, Pair};
+use super::kernels::portable::Chain;
+
+/// Output blocks that go through the rounds together. An AES key takes two of
+/// SHA-1 and one of the others.
+const CHAINS: usize = 2;
 
 /// Derives `out` from a password by `iterations` rounds; 0 counts as 1.
 pub fn pbkdf2(
@@ -13,10 +20,72 @@ pub fn pbkdf2(
     iterations: u32,
     out: &mut [u8],
 ) {
-    match algorithm {
-        HashAlgorithm::Sha1 => ::pbkdf2::pbkdf2_hmac::<Sha1>(password, salt, iterations, out),
-        HashAlgorithm::Sha256 => ::pbkdf2::pbkdf2_hmac::<Sha256>(password, salt, iterations, out),
-        HashAlgorithm::Sha512 => ::pbkdf2::pbkdf2_hmac::<Sha512>(password, salt, iterations, out),
+    pbkdf2_with_backend(
+        Backend::detect(),
+        algorithm,
+        password,
+        salt,
+        iterations,
+        out,
+    );
+}
+
+/// As [`pbkdf2`], with kernels of the caller's choice, for measuring.
+pub fn pbkdf2_with_backend(
+    backend: Backend,
+    algorithm: HashAlgorithm,
+    password: &[u8],
+    salt: &[u8],
+    iterations: u32,
+    out: &mut [u8],
+) {
+    let derive = match algorithm {
+        HashAlgorithm::Sha1 => derive::<Sha1>,
+        HashAlgorithm::Sha256 => derive::<Sha256>,
+        HashAlgorithm::Sha512 => derive::<Sha512>,
+    };
+    derive(backend, password, salt, iterations, out);
+}
+
+fn derive<E: Engine>(
+    backend: Backend,
+    password: &[u8],
+    salt: &[u8],
+    iterations: u32,
+    out: &mut [u8],
+) {
+    let pads = Pair::<E>::new(backend, password);
+    let mut number = 0u32;
+    for group in out.chunks_mut(CHAINS * E::OUT) {
+        let mut chains = [Chain {
+            u: E::INIT,
+            sum: E::INIT,
+        }; CHAINS];
+        let chains = &mut chains[..group.len().div_ceil(E::OUT)];
+        for chain in chains.iter_mut() {
+            number = number.wrapping_add(1);
+            let first = pads.hmac(
+                backend,
+                Message {
+                    data: salt,
+                    suffix: number.to_be_bytes(),
+                },
+            );
+            *chain = Chain {
+                u: first,
+                sum: first,
+            };
+        }
+        let rounds = iterations.saturating_sub(1);
+        E::chains(backend, &pads.inner, &pads.outer, chains, rounds);
+        for (bytes, chain) in group.chunks_mut(E::OUT).zip(chains) {
+            let mut block = [0; super::hmac::MAX_TAG_LEN];
+            E::put(&chain.sum, &mut block[..E::OUT]);
+            bytes.copy_from_slice(&block[..bytes.len()]);
+            block.zeroize();
+            chain.u.zeroize();
+            chain.sum.zeroize();
+        }
     }
 }
 
@@ -26,8 +95,10 @@ mod tests {
 
     fn check(algorithm: HashAlgorithm, password: &[u8], salt: &[u8], rounds: u32, key: &str) {
         let mut out = vec![0; key.len() / 2];
-        pbkdf2(algorithm, password, salt, rounds, &mut out);
-        assert_eq!(hex::encode(&out), key);
+        for backend in Backend::available() {
+            pbkdf2_with_backend(backend, algorithm, password, salt, rounds, &mut out);
+            assert_eq!(hex::encode(&out), key, "{backend:?}");
+        }
     }
 
     /// RFC 6070, without the case of 16 777 216 rounds.

@@ -10,8 +10,12 @@
 //!
 //! A forked child has a copy of its parent's state and must not repeat its
 //! bytes. Each call therefore compares the process number with the one that
-//! seeded the state. (A virtual machine that is copied while it runs is not
-//! noticed before the next reseeding.)
+//! seeded the state. That is one cheap system call (40 to 180 ns, against 10 µs
+//! for a page), and a batch of pages makes one call for all; the ways without it
+//! need `unsafe` and C (`pthread_atfork`, `MADV_WIPEONFORK`) or guess by the
+//! clock. What is not noticed before the next reseeding: a virtual machine that
+//! is copied while it runs, and a process that gets the number of an ancestor
+//! that has died, without anything drawn in between.
 
 use core::cell::RefCell;
 

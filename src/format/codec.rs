@@ -1,9 +1,11 @@
 //! One page between SQLCipher's bytes and SQLite's.
 
 use core::fmt;
+use core::ops::Range;
 use std::sync::Arc;
 
-use crate::crypto::{Aes256Cbc, MacKey, Tag, random};
+use crate::crypto::cbc::CbcMessage;
+use crate::crypto::{Aes256Cbc, Backend, MacKey, Message, Tag, random};
 use crate::error::{PageError, RandomError, SettingsError};
 use crate::secret::{SALT_LEN, Salt};
 use crate::stats::{Counters, Work};
@@ -12,6 +14,15 @@ use super::keys::DerivedKeys;
 use super::layout::{IV_LEN, Layout};
 use super::page1;
 use super::settings::Settings;
+
+/// Pages that a batch works on at a time: as many as the widest kernel has lanes,
+/// and few enough that 4096-byte pages stay in the cache between encryption and
+/// MAC.
+const GROUP: usize = 16;
+
+/// Most random bytes that one page takes: the IV, and less than a block beside
+/// the MAC.
+const MAX_FRESH: usize = 2 * IV_LEN;
 
 /// A page and its number, for the batch calls.
 #[derive(Debug)]
@@ -45,14 +56,26 @@ impl PageCodec {
     /// # Errors
     /// The settings make no valid page.
     pub fn new(settings: &Settings, keys: &DerivedKeys) -> Result<Self, SettingsError> {
+        Self::with_backend(Backend::detect(), settings, keys)
+    }
+
+    /// As [`PageCodec::new`], with kernels of the caller's choice, for measuring.
+    ///
+    /// # Errors
+    /// The settings make no valid page.
+    pub fn with_backend(
+        backend: Backend,
+        settings: &Settings,
+        keys: &DerivedKeys,
+    ) -> Result<Self, SettingsError> {
         Ok(Self {
             settings: *settings,
             layout: Layout::new(settings)?,
             salt: keys.salt,
-            cipher: Aes256Cbc::new(keys.cipher.expose()),
+            cipher: Aes256Cbc::with_backend(backend, keys.cipher.expose()),
             mac: settings
                 .use_hmac
-                .then(|| MacKey::new(settings.hmac_algorithm, keys.mac.expose())),
+                .then(|| MacKey::with_backend(backend, settings.hmac_algorithm, keys.mac.expose())),
             counters: Arc::default(),
         })
     }
@@ -93,23 +116,7 @@ impl PageCodec {
     /// Panics unless `page` is a page long and `pgno` at least 1.
     pub fn open(&self, pgno: u32, page: &mut [u8]) -> Result<(), PageError> {
         self.verify(pgno, page)?;
-        let start = self.layout.start(pgno);
-        let end = self.layout.body_end();
-        let iv = self.iv(page);
-        if start < end {
-            if pgno == 1 && self.mac.is_none() && !self.header_decrypts(&iv, page) {
-                return Err(PageError::Header);
-            }
-            let body = &mut page[start..end];
-            self.counters
-                .time(Work::Cipher, || self.cipher.decrypt(&iv, body));
-        }
-        page[end..].fill(0);
-        self.counters.opened(1, page.len());
-        if pgno == 1 && self.layout.plaintext_header() == 0 {
-            page[..SALT_LEN].copy_from_slice(page1::MAGIC);
-        }
-        Ok(())
+        self.decrypt(pgno, page)
     }
 
     /// Turns SQLite's page into SQLCipher's: a fresh random IV, ciphertext, MAC
@@ -123,26 +130,15 @@ impl PageCodec {
     /// Panics unless `page` is a page long and `pgno` at least 1.
     pub fn seal(&self, pgno: u32, page: &mut [u8]) -> Result<(), RandomError> {
         self.check_arguments(pgno, page);
-        let start = self.layout.start(pgno);
-        let end = self.layout.body_end();
-        if start == end {
-            page[end..].fill(0);
-            return Ok(());
-        }
-        random::fill(&mut page[end..])?;
-        let iv = self.iv(page);
-        let body = &mut page[start..end];
+        let mut fresh = [0; MAX_FRESH];
+        let fresh = &mut fresh[..self.fresh_len()];
+        random::fill(fresh)?;
+        let iv = self.put_fresh(page, fresh);
+        let body = &mut page[self.body(pgno)];
         self.counters
             .time(Work::Cipher, || self.cipher.encrypt(&iv, body));
-        if let Some(mac) = &self.mac {
-            let tag = self.tag(mac, pgno, page);
-            let at = self.layout.mac_start();
-            page[at..at + self.layout.mac_len()].copy_from_slice(tag.as_bytes());
-        }
-        if pgno == 1 && self.layout.plaintext_header() == 0 {
-            page[..SALT_LEN].copy_from_slice(&self.salt);
-        }
-        self.counters.sealed(1, page.len());
+        let tag = self.tag(pgno, page);
+        self.finish(pgno, page, tag.as_ref());
         Ok(())
     }
 
@@ -156,39 +152,32 @@ impl PageCodec {
     /// Panics unless `page` is a page long and `pgno` at least 1.
     pub fn verify(&self, pgno: u32, page: &[u8]) -> Result<(), PageError> {
         self.check_arguments(pgno, page);
-        if self.layout.start(pgno) == self.layout.body_end() {
-            return Ok(());
-        }
-        let fine = match &self.mac {
-            Some(mac) => {
-                let at = self.layout.mac_start();
-                self.tag(mac, pgno, page)
-                    .matches(&page[at..at + self.layout.mac_len()])
-            }
-            None => !is_zeros(page),
-        };
-        match fine {
-            true => Ok(()),
-            false if is_zeros(page) => Err(PageError::Zeros { pgno }),
-            false => Err(PageError::Mac { pgno }),
-        }
+        let tag = self.tag(pgno, page);
+        self.verdict(pgno, page, tag.as_ref())
     }
 
     /// Opens each page by itself, and puts each page's result into `results`
-    /// (emptied first) in the same order.
+    /// (emptied first) in the same order. From a few pages on this is several
+    /// times faster than opening them one by one: their MACs are computed side by
+    /// side.
     ///
     /// # Panics
     /// As [`PageCodec::open`].
     pub fn open_batch(&self, pages: &mut [PageRef<'_>], results: &mut Vec<Result<(), PageError>>) {
         results.clear();
-        results.extend(
-            pages
-                .iter_mut()
-                .map(|page| self.open(page.pgno, page.bytes)),
-        );
+        for group in pages.chunks_mut(GROUP) {
+            let tags = self.tags(group);
+            for (page, tag) in group.iter_mut().zip(&tags) {
+                let tag = self.mac.as_ref().map(|_| tag);
+                let result = self.verdict(page.pgno, page.bytes, tag);
+                results.push(result.and_then(|()| self.decrypt(page.pgno, page.bytes)));
+            }
+        }
     }
 
-    /// Seals all pages.
+    /// Seals all pages. From two pages on this is several times faster than
+    /// sealing them one by one: they are encrypted and authenticated side by
+    /// side.
     ///
     /// # Errors
     /// There is no randomness for the IVs. Pages may or may not be sealed then:
@@ -197,9 +186,34 @@ impl PageCodec {
     /// # Panics
     /// As [`PageCodec::seal`].
     pub fn seal_batch(&self, pages: &mut [PageRef<'_>]) -> Result<(), RandomError> {
-        pages
-            .iter_mut()
-            .try_for_each(|page| self.seal(page.pgno, page.bytes))
+        for group in pages.chunks_mut(GROUP) {
+            let len = self.fresh_len();
+            let mut fresh = [0; GROUP * MAX_FRESH];
+            random::fill(&mut fresh[..group.len() * len])?;
+            let mut messages: [CbcMessage<'_>; GROUP] = core::array::from_fn(|_| CbcMessage {
+                iv: [0; IV_LEN],
+                data: &mut [],
+            });
+            let count = group.len();
+            for ((message, page), fresh) in messages
+                .iter_mut()
+                .zip(group.iter_mut())
+                .zip(fresh.chunks_exact(len))
+            {
+                self.check_arguments(page.pgno, page.bytes);
+                message.iv = self.put_fresh(page.bytes, fresh);
+                message.data = &mut page.bytes[self.body(page.pgno)];
+            }
+            self.counters.time(Work::Cipher, || {
+                self.cipher.encrypt_many(&mut messages[..count]);
+            });
+            let tags = self.tags(group);
+            for (page, tag) in group.iter_mut().zip(&tags) {
+                let tag = self.mac.as_ref().map(|_| tag);
+                self.finish(page.pgno, page.bytes, tag);
+            }
+        }
+        Ok(())
     }
 
     fn check_arguments(&self, pgno: u32, page: &[u8]) {
@@ -211,15 +225,115 @@ impl PageCodec {
         );
     }
 
+    /// What is encrypted of a page: nothing of a page 1 that is all in the clear.
+    fn body(&self, pgno: u32) -> Range<usize> {
+        self.layout.start(pgno)..self.layout.body_end()
+    }
+
+    /// What the MAC of a page covers.
+    fn message<'a>(&self, pgno: u32, page: &'a [u8]) -> Message<'a> {
+        Message {
+            data: &page[self.layout.start(pgno)..self.layout.mac_start()],
+            suffix: self.settings.hmac_pgno.bytes(pgno),
+        }
+    }
+
+    /// The MAC of a page; with HMAC off there is none.
+    fn tag(&self, pgno: u32, page: &[u8]) -> Option<Tag> {
+        let mac = self.mac.as_ref()?;
+        let message = self.message(pgno, page);
+        Some(self.counters.time(Work::Mac, || mac.tag(message)))
+    }
+
+    /// The MACs of up to [`GROUP`] pages; with HMAC off there are none.
+    fn tags(&self, pages: &[PageRef<'_>]) -> [Tag; GROUP] {
+        let mut tags = [Tag::default(); GROUP];
+        if let Some(mac) = &self.mac {
+            let empty = Message {
+                data: &[],
+                suffix: [0; 4],
+            };
+            let mut messages = [empty; GROUP];
+            for (message, page) in messages.iter_mut().zip(pages) {
+                self.check_arguments(page.pgno, page.bytes);
+                *message = self.message(page.pgno, page.bytes);
+            }
+            self.counters.time(Work::Mac, || {
+                mac.tags(&messages[..pages.len()], &mut tags[..pages.len()]);
+            });
+        }
+        tags
+    }
+
+    /// What is to be said of a sealed page whose MAC should be `tag`.
+    fn verdict(&self, pgno: u32, page: &[u8], tag: Option<&Tag>) -> Result<(), PageError> {
+        let stored = &page[self.layout.mac_start()..][..self.layout.mac_len()];
+        let fine = match tag {
+            _ if self.body(pgno).is_empty() => true,
+            Some(tag) => tag.matches(stored),
+            None => !is_zeros(page),
+        };
+        match fine {
+            true => Ok(()),
+            false if is_zeros(page) => Err(PageError::Zeros { pgno }),
+            false => Err(PageError::Mac { pgno }),
+        }
+    }
+
+    /// The second half of [`PageCodec::open`], after the MAC.
+    fn decrypt(&self, pgno: u32, page: &mut [u8]) -> Result<(), PageError> {
+        let body = self.body(pgno);
+        if !body.is_empty() {
+            let iv = self.iv(page);
+            if pgno == 1 && self.mac.is_none() && !self.header_decrypts(&iv, page) {
+                return Err(PageError::Header);
+            }
+            let body = &mut page[body];
+            self.counters
+                .time(Work::Cipher, || self.cipher.decrypt(&iv, body));
+        }
+        self.counters.opened(1, page.len());
+        page[self.layout.body_end()..].fill(0);
+        if pgno == 1 && self.layout.plaintext_header() == 0 {
+            page[..SALT_LEN].copy_from_slice(page1::MAGIC);
+        }
+        Ok(())
+    }
+
+    /// Random bytes that sealing a page takes: the IV, and what of the reserve the
+    /// MAC leaves.
+    fn fresh_len(&self) -> usize {
+        self.layout.reserve() - self.layout.mac_len()
+    }
+
+    /// Puts a page's random bytes in place and returns the IV among them.
+    fn put_fresh(&self, page: &mut [u8], fresh: &[u8]) -> [u8; IV_LEN] {
+        let (iv, spare) = fresh.split_at(IV_LEN);
+        let mac = self.layout.mac_start();
+        page[self.layout.body_end()..mac].copy_from_slice(iv);
+        page[mac + self.layout.mac_len()..].copy_from_slice(spare);
+        self.iv(page)
+    }
+
+    /// What sealing does after the encryption.
+    fn finish(&self, pgno: u32, page: &mut [u8], tag: Option<&Tag>) {
+        self.counters.sealed(1, page.len());
+        if self.body(pgno).is_empty() {
+            page[self.layout.body_end()..].fill(0);
+            return;
+        }
+        if let Some(tag) = tag {
+            page[self.layout.mac_start()..][..self.layout.mac_len()]
+                .copy_from_slice(tag.as_bytes());
+        }
+        if pgno == 1 && self.layout.plaintext_header() == 0 {
+            page[..SALT_LEN].copy_from_slice(&self.salt);
+        }
+    }
+
     fn iv(&self, page: &[u8]) -> [u8; IV_LEN] {
         let at = self.layout.body_end();
         core::array::from_fn(|i| page[at + i])
-    }
-
-    fn tag(&self, mac: &MacKey, pgno: u32, page: &[u8]) -> Tag {
-        let message = &page[self.layout.start(pgno)..self.layout.mac_start()];
-        let suffix = self.settings.hmac_pgno.bytes(pgno);
-        self.counters.time(Work::Mac, || mac.tag(message, &suffix))
     }
 
     /// Whether a page 1 without MAC is a database's. Decrypts a copy of the one

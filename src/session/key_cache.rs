@@ -9,8 +9,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::crypto::hmac::MacKey;
-use crate::crypto::random;
+use zeroize::Zeroizing;
+
+use crate::crypto::{MacKey, Message, random};
 use crate::error::KeyError;
 use crate::format::keys::{self, DerivedKeys};
 use crate::format::{HashAlgorithm, Settings};
@@ -110,13 +111,17 @@ fn name(passphrase: &[u8], settings: &Settings, salt: &Salt) -> Option<Name> {
         })
         .as_ref()?;
     // Everything that decides the keys, at fixed lengths, before the passphrase.
-    let mut head = [0u8; SALT_LEN + 10];
-    head[..SALT_LEN].copy_from_slice(salt);
-    head[SALT_LEN..SALT_LEN + 4].copy_from_slice(&settings.kdf_iter.to_le_bytes());
-    head[SALT_LEN + 4..SALT_LEN + 8].copy_from_slice(&settings.fast_kdf_iter.to_le_bytes());
-    head[SALT_LEN + 8] = settings.kdf_algorithm as u8;
-    head[SALT_LEN + 9] = settings.hmac_salt_mask;
-    naming.tag(&head, passphrase).as_bytes().try_into().ok()
+    let mut data = Zeroizing::new(Vec::with_capacity(SALT_LEN + 6 + passphrase.len()));
+    data.extend_from_slice(salt);
+    data.extend_from_slice(&settings.fast_kdf_iter.to_le_bytes());
+    data.push(settings.kdf_algorithm as u8);
+    data.push(settings.hmac_salt_mask);
+    data.extend_from_slice(passphrase);
+    let message = Message {
+        data: &data,
+        suffix: settings.kdf_iter.to_le_bytes(),
+    };
+    naming.tag(message).as_bytes().try_into().ok()
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ impl Configuration {
     /// What `cipher_integrity_check` answers for a sound database.
     pub(crate) fn integrity_answer(&self, side: Side) -> Vec<&'static str> {
         match (self.hmac, self.page1_in_clear, side) {
-// SQLCipher 3 does not have it.
+            // SQLCipher 3 does not have it.
             (_, _, Side::Shell) => vec![],
             (false, _, Side::SqlCipher) => vec!["HMAC is not enabled, unable to integrity check"],
             (false, _, _) => vec!["HMAC is off: there is nothing to verify pages by"],
