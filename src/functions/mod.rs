@@ -13,11 +13,17 @@
 //! without one the first two mean `main`. Like pragmas they can't be used in views
 //! and triggers, so no database that is opened can make them run.
 //!
+//! `SELECT sqlcipher_export('target')` copies everything in `main` to another database
+//! of the connection, and returns NULL; `sqlcipher_export('target', 'source')` takes
+//! another source. See [`ExportError`] for what can go wrong; nothing is left behind
+//! then.
+//!
 //! [`crate::register`] provides them on every connection that is opened later, by
 //! way of `sqlite3_auto_extension`; so does the loadable extension. A connection
 //! that was open before has them from [`register`]. (Apple's SQLite has no
 //! auto-extensions: there, [`register`] is the only way.)
 
+mod export;
 mod ffi;
 mod rows;
 mod scalar;
@@ -27,11 +33,15 @@ mod table;
 pub(crate) use ffi::add;
 pub(crate) use ffi::on_every_connection;
 
+pub use export::ExportError;
+#[cfg(feature = "rusqlite")]
+pub use export::export;
+
 use rows::TABLES;
 use scalar::ScalarFunction;
 
-/// Functions of one value. (None yet.)
-static SCALARS: [ScalarFunction; 0] = [];
+/// Functions of one value.
+static SCALARS: [ScalarFunction; 1] = [export::FUNCTION];
 
 /// Provides the SQL functions on this connection.
 ///
