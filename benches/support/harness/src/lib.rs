@@ -76,7 +76,9 @@ fn serve_or(shim: Option<Shim>, otherwise: impl FnOnce(Options) -> Result<()>) -
             (shim.register)()?;
             for name in std::env::args().skip(2) {
                 let switch = shim.switches.iter().find(|(known, _)| *known == name);
-                switch.ok_or_else(|| format!("no switch is called {name}"))?.1();
+                switch
+                    .ok_or_else(|| format!("no switch is called {name}"))?
+                    .1();
             }
         }
         return pageseal_bench_contestant::serve();
