@@ -1,0 +1,38 @@
+//! The command line.
+
+pub(crate) const USAGE: &str = "\
+kills [COUNT] [seed=N]    kill writers, have the other side recover
+worker                    serve requests on standard input (used by the above)";
+
+/// What was asked for.
+pub(crate) struct Args {
+    pub(crate) command: String,
+    pub(crate) number: Option<u64>,
+    pub(crate) seed: u64,
+}
+
+impl Args {
+    pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut args = Args {
+            command: String::new(),
+            number: None,
+            seed: 1,
+        };
+        for word in words {
+            if let Some(seed) = word.strip_prefix("seed=") {
+                args.seed = seed.parse().map_err(|_| format!("no seed: {word}"))?;
+            } else if let Ok(number) = word.parse() {
+                args.number = Some(number);
+            } else if args.command.is_empty() && !word.starts_with('-') {
+                args.command = word;
+            } else if !word.starts_with('-') {
+                return Err(format!("cannot understand: {word}"));
+            }
+            // What cargo and libtest know (`--nocapture`, `-q`) is let through.
+        }
+        match args.command.as_str() {
+            "" | "kills" | "worker" => Ok(args),
+            other => Err(format!("no command: {other}")),
+        }
+    }
+}
