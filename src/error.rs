@@ -155,6 +155,20 @@ pub enum Failure {
         /// 1-based page number.
         pgno: u32,
     },
+    /// The rollback journal was not made with the key that opens the database.
+    #[error(
+        "the rollback journal beside the database does not go with its key or page size: it is another database's, or that of a rekey which did not come to its end"
+    )]
+    ForeignJournal,
+    /// A page in the write-ahead log does not authenticate, although the key opens
+    /// the database.
+    #[error(
+        "the write-ahead log's copy of page {pgno} does not authenticate; the log is damaged or another database's"
+    )]
+    DamagedLog {
+        /// 1-based page number.
+        pgno: u32,
+    },
     /// The settings make no valid database.
     #[error(transparent)]
     Settings(#[from] SettingsError),

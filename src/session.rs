@@ -61,6 +61,7 @@ struct State {
     plain: Plain,
     auto_vacuum: bool,
     checkpointing: bool,
+    checkpoints: u64,
     wal_epoch: u64,
     restored: Option<Restored>,
     failure: Option<Failure>,
@@ -111,6 +112,7 @@ impl Default for Session {
             plain: Plain::Unknown,
             auto_vacuum: false,
             checkpointing: false,
+            checkpoints: 0,
             wal_epoch: 0,
             restored: None,
             failure: None,
@@ -445,7 +447,15 @@ impl Session {
 
     /// A checkpoint starts or ends.
     pub fn set_checkpointing(&self, on: bool) {
-        self.state().checkpointing = on;
+        let mut state = self.state();
+        state.checkpointing = on;
+        state.checkpoints += u64::from(on);
+    }
+
+    /// How many checkpoints have started.
+    #[must_use]
+    pub fn checkpoints(&self) -> u64 {
+        self.state().checkpoints
     }
 
     /// A number that changes whenever the write lock of the log changes hands:

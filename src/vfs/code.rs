@@ -43,7 +43,10 @@ pub(crate) fn of(result: Result) -> c_int {
 /// An I/O error is what makes SQLite's pager roll a refused write back.
 pub(crate) fn of_failure(failure: &Failure) -> Code {
     Code(match failure {
+        // SQLCipher's code where it is page 1.
+        Failure::DamagedLog { pgno: 1 } => ffi::SQLITE_NOTADB,
         Failure::DamagedPage { .. }
+        | Failure::DamagedLog { .. }
         | Failure::ShortPage { .. }
         | Failure::DamagedJournal { .. } => ffi::SQLITE_CORRUPT,
         Failure::Refused(_) | Failure::Random(_) => ffi::SQLITE_IOERR_WRITE,

@@ -164,8 +164,10 @@ impl Journal {
         }
         match classify(offset, buf.len(), codec.layout().page_size()) {
             Part::Page => self.read_page(&codec, buf, offset),
-            Part::ForeignPage => self.fail(Failure::WrongKey),
+            Part::ForeignPage => self.fail(self.foreign()),
             Part::PageNumber | Part::Other => {
+                // SQLite reads the magic when it starts to play back, and cuts the
+                // database to its old size before it reads the first record.
                 if offset == 0 {
                     self.prove(&codec)?;
                 }
@@ -224,6 +226,15 @@ impl Journal {
         }
     }
 
+    /// A journal that this key or page size has not made.
+    fn foreign(&self) -> Failure {
+        if self.session.is_proved() {
+            Failure::ForeignJournal
+        } else {
+            Failure::WrongKey
+        }
+    }
+
     /// For the record in `self.record`, which does not authenticate: a checksum
     /// that SQLite will find wrong, if the stored one does not fit the stored
     /// bytes. `None` if it does: then the record was not torn but is foreign or
@@ -246,7 +257,8 @@ impl Journal {
     /// Before the playback of a hot journal changes the database: proves the key
     /// by the journal's own records. Page 1 may be half written; or written whole
     /// with a new key, by a rekey that did not come to its end, and then the old
-    /// key is the one that counts.
+    /// key is the one that counts. A journal of another database, which SQLite would
+    /// take for this one's, is refused by the same token.
     fn prove(&mut self, codec: &PageCodec) -> Result {
         let page_size = codec.layout().page_size();
         let mut header = [0; 28];
@@ -260,7 +272,7 @@ impl Journal {
             return Ok(());
         }
         if field(24) as usize != page_size {
-            return self.fail(Failure::WrongKey);
+            return self.fail(self.foreign());
         }
         let seed = field(12);
         let mut at = u64::from(field(20));
@@ -287,7 +299,7 @@ impl Journal {
                         self.session.prove();
                         Ok(())
                     }
-                    Err(_) => self.fail(Failure::WrongKey),
+                    Err(_) => self.fail(self.foreign()),
                 };
             }
             at += record.len() as u64;

@@ -20,6 +20,10 @@
 //! page write returns the result of all that waited, so an error fails the commit.
 //! What waits is never committed; so where the write lock has been given away since
 //! (a rollback), or the transaction goes back behind it, it is dropped.
+//!
+//! A checkpoint is given pages as they are on disk, which is how they go into the
+//! database. The first page of each is authenticated, so that another database's
+//! log, which SQLite takes for this one's, never overwrites anything.
 
 use std::sync::Arc;
 
@@ -84,6 +88,8 @@ pub(crate) struct Log {
     /// where overwriting a sector is not safe, and wants a sync within the copy.
     /// (Whether that is so, it asks the database's file; this one may not know.)
     last_frame: Option<Zeroizing<Vec<u8>>>,
+    /// The last checkpoint whose first page has been authenticated.
+    checked: u64,
     buffer: Zeroizing<Vec<u8>>,
 }
 
@@ -97,6 +103,7 @@ impl Log {
             tail: None,
             rewrite: None,
             last_frame: None,
+            checked: 0,
             buffer: Zeroizing::default(),
         }
     }
@@ -158,7 +165,11 @@ impl Log {
         }
         if within >= FRAME_HEADER && end <= frame_len(page_size) {
             if self.session.is_checkpointing() {
-                // The bytes go into the database as they are.
+                let checkpoint = self.session.checkpoints();
+                if self.checked != checkpoint {
+                    self.read_page(&codec, frame, within - FRAME_HEADER, buf)?;
+                    self.checked = checkpoint;
+                }
                 return self.lower.read(buf, offset);
             }
             return self.read_page(&codec, frame, within - FRAME_HEADER, buf);
@@ -230,7 +241,7 @@ impl Log {
         let pgno = frame_page(raw);
         let page = &mut raw[FRAME_HEADER..];
         if pgno == 0 {
-            return self.fail(Failure::DamagedPage { pgno });
+            return self.fail(Failure::DamagedLog { pgno });
         }
         match codec.open(pgno, page) {
             Ok(()) => {
@@ -244,10 +255,14 @@ impl Log {
             }
             Err(PageError::Zeros { pgno: 2.. }) if self.session.auto_vacuum() => Ok(()),
             Err(error) => {
+                let proved = self.session.is_proved();
                 if pgno == 1 {
                     self.session.unprove();
                 }
-                self.fail(self.session.page_failure(error))
+                self.fail(match pgno {
+                    2.. if proved => Failure::DamagedLog { pgno },
+                    _ => self.session.page_failure(error),
+                })
             }
         }
     }
