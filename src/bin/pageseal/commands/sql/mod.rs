@@ -162,7 +162,6 @@ fn execute(db: &Connection, sql: &str, printer: &mut Printer) -> Result {
     while let Some(mut statement) = batch.next().map_err(failed)? {
         let names: Vec<String> = statement
             .column_names()
-            .into_iter()
             .map(str::to_owned)
             .collect();
         let mut out = io::BufWriter::new(io::stdout().lock());
