@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::format::layout::PAGE_SIZES;
+use crate::secret::{SALT_LEN, Salt};
+use crate::translate::wal::FRAME_HEADER;
 
 use super::error::{OfflineError, Result};
 use super::file::ReadFile;
@@ -176,6 +178,41 @@ impl Files {
             }
         }
         Ok(())
+    }
+
+    /// Salts that stand elsewhere than at the committed start of the database: in
+    /// copies of page 1, in the database file itself. Any may be the right one where
+    /// that start is damaged.
+    ///
+    /// # Errors
+    /// Something can't be read.
+    pub fn other_salts(&self) -> Result<Vec<Salt>> {
+        let mut salts: Vec<Salt> = Vec::new();
+        let mut add = |file: &ReadFile, offset: u64| -> Result<()> {
+            let mut salt = [0; SALT_LEN];
+            if file.read(&mut salt, offset)? && !salts.contains(&salt) {
+                salts.push(salt);
+            }
+            Ok(())
+        };
+        add(&self.db, 0)?;
+        if let Some(wal) = self.wal.valid() {
+            let mut number = [0; 4];
+            for frame in 1..=wal.frames_in_file() {
+                let page = wal.page_offset(frame);
+                if wal.file().read(&mut number, page - FRAME_HEADER as u64)?
+                    && u32::from_be_bytes(number) == 1
+                {
+                    add(wal.file(), page)?;
+                }
+            }
+        }
+        if let Some(journal) = self.journal.hot()
+            && let Some(page) = journal.find(1)
+        {
+            add(journal.file(), page)?;
+        }
+        Ok(salts)
     }
 
     /// Pages in the database file, counting a last one that is cut short.

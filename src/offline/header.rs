@@ -29,6 +29,23 @@ impl Encoding {
     }
 }
 
+impl Encoding {
+    /// Text of this encoding; `None` where it is malformed.
+    #[must_use]
+    pub fn decode(self, bytes: &[u8]) -> Option<String> {
+        let unit = match self {
+            Self::Utf8 => return core::str::from_utf8(bytes).ok().map(str::to_owned),
+            Self::Utf16Le => u16::from_le_bytes,
+            Self::Utf16Be => u16::from_be_bytes,
+        };
+        let (units, rest) = bytes.as_chunks::<2>();
+        let text = char::decode_utf16(units.iter().map(|&pair| unit(pair)));
+        text.collect::<Result<String, _>>()
+            .ok()
+            .filter(|_| rest.is_empty())
+    }
+}
+
 /// The header's fields, by the names of the file format document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -13,6 +13,7 @@
 //! ([`OfflineError::Changed`]): for a database in use there is SQLite's backup.
 
 mod access;
+mod compare;
 mod error;
 mod file;
 mod files;
@@ -23,11 +24,13 @@ mod look;
 mod probe;
 mod progress;
 mod rewrite;
+pub mod salvage;
 mod snapshot;
 mod verify;
 mod wal;
 
 pub use access::Access;
+pub use compare::{Comparison, compare};
 pub use error::OfflineError;
 pub use file::{ReadFile, WriteFile};
 pub use files::{Files, Place, side_path};

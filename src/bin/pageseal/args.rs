@@ -1,7 +1,8 @@
 //! Arguments that several commands share: keys, settings, the terminal.
 //!
-//! Keys and settings come twice: for the file that is there, and with the prefix
-//! `new-` for the one that is made. Each is written down once, in a macro.
+//! Keys and settings come three times: for the file that is there, with the prefix
+//! `new-` for one that is made, and with `other-` for a second that is there. Each is
+//! written down once, in a macro.
 
 use std::path::PathBuf;
 
@@ -161,6 +162,7 @@ macro_rules! key_args {
 
 key_args!(KeyArgs, "", "Key");
 key_args!(NewKeyArgs, "new-", "New key");
+key_args!(OtherKeyArgs, "other-", "Key of the other database");
 
 /// Settings as they were given, by the names of their pragmas and in the order in
 /// which to apply them.
@@ -284,6 +286,13 @@ settings_args!(
     "new-",
     "New settings",
     "Settings of this SQLCipher version (1, 2, 3, 4) [default: those of the source]"
+);
+
+settings_args!(
+    OtherSettingsArgs,
+    "other-",
+    "Settings of the other database",
+    "Settings of this SQLCipher version, or `auto` [default: those of the first]"
 );
 
 /// SQLCipher's name of an algorithm; `sha512` and `HMAC_SHA512` are the same.

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use pageseal::VFS_NAME;
 use pageseal::format::{DerivedKeys, Settings};
-use pageseal::offline::Progress;
-use rusqlite::{Connection, OpenFlags};
+use pageseal::offline::{Access, Progress};
+use pageseal::{Key, OpenError, OpenOptions, VFS_NAME};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use zeroize::Zeroizing;
 
 use crate::describe::{Description, hex};
@@ -18,15 +18,85 @@ use crate::progress::Bar;
 /// How often the growth of a file is looked at.
 const GLANCE: Duration = Duration::from_millis(100);
 
+/// How long a lock is waited for.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Opens a plaintext database read-only, through our VFS, so that what it attaches
 /// can be encrypted.
 pub(crate) fn open_plaintext(path: &Path) -> Result<Connection> {
     pageseal::register()?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let db = Connection::open_with_flags_and_vfs(path, flags, VFS_NAME)?;
-    db.busy_timeout(Duration::from_secs(5))?;
+    db.busy_timeout(PATIENCE)?;
     db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(db)
+}
+
+/// Opens an encrypted database.
+pub(crate) fn open_encrypted(path: &Path, access: &Access, flags: OpenFlags) -> Result<Connection> {
+    Ok(open_with(&options(access), path, flags)?)
+}
+
+/// Opens an encrypted database for reading only, where that is possible: one whose
+/// last user crashed must be recovered first, as any reader would.
+pub(crate) fn open_for_reading(path: &Path, access: &Access) -> Result<Connection> {
+    let options = options(access);
+    match open_with(&options, path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Err(error) if wants_recovery(&error) => Ok(open_with(
+            &options,
+            path,
+            OpenFlags::SQLITE_OPEN_READ_WRITE,
+        )?),
+        other => Ok(other?),
+    }
+}
+
+fn open_with(
+    options: &OpenOptions,
+    path: &Path,
+    flags: OpenFlags,
+) -> core::result::Result<Connection, OpenError> {
+    let db = options.clone().flags(flags).open(path)?;
+    db.busy_timeout(PATIENCE)?;
+    Ok(db)
+}
+
+fn options(access: &Access) -> OpenOptions {
+    let mut options = OpenOptions::new(access.key.clone()).settings(access.choice.settings);
+    if access.choice.auto_page_size {
+        options = options.auto_page_size();
+    }
+    match access.salt {
+        Some(salt) => options.salt(salt),
+        None => options,
+    }
+}
+
+fn wants_recovery(error: &OpenError) -> bool {
+    let source = match error {
+        OpenError::Sqlite(error) => error,
+        OpenError::Database { source, .. } => source,
+        _ => return false,
+    };
+    matches!(
+        source.sqlite_error_code(),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen)
+    )
+}
+
+/// Bytes of a page. (An encrypted database tells them as text, as SQLCipher does.)
+pub(crate) fn page_size(db: &Connection) -> Result<u32> {
+    let sql = "SELECT CAST(page_size AS INTEGER) FROM pragma_page_size";
+    Ok(db.query_row(sql, [], |row| row.get(0))?)
+}
+
+/// Derived keys as a key from which nothing is derived.
+pub(crate) fn full_key(keys: &DerivedKeys) -> Key {
+    Key::Full {
+        cipher: keys.cipher.clone(),
+        mac: keys.mac.clone(),
+        salt: keys.salt,
+    }
 }
 
 /// Lays all of a database out anew in `out`, an empty file, sealed with `keys`.

@@ -11,6 +11,9 @@ use crate::error::{CliError, Kind, Result};
 /// Files that are not finished.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// What to say of a database that is being rewritten in place.
+static IN_PLACE: Mutex<Option<&'static str>> = Mutex::new(None);
+
 /// A statement that is running, which Ctrl-C stops instead of the process.
 static STATEMENT: Mutex<Option<InterruptHandle>> = Mutex::new(None);
 
@@ -31,7 +34,8 @@ pub(crate) fn install() -> Result {
         for path in &*unfinished {
             remove_with_side_files(path);
         }
-        eprintln!("pageseal: interrupted; nothing was changed");
+        let end = lock(&IN_PLACE).unwrap_or("nothing was changed");
+        eprintln!("pageseal: interrupted; {end}");
         std::process::exit(Kind::Interrupted as i32);
     })
     .or_else(|error| match error {
@@ -74,6 +78,12 @@ impl Drop for Unfinished {
     fn drop(&mut self) {
         lock(&UNFINISHED).retain(|path| *path != self.0);
     }
+}
+
+/// Handles Ctrl-C while a database is rewritten in place, which its journal undoes.
+pub(crate) fn in_place(end: &'static str) -> Result {
+    *lock(&IN_PLACE) = Some(end);
+    install()
 }
 
 /// Makes Ctrl-C stop a statement until the result is dropped.

@@ -26,7 +26,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use cli::{Cli, Command};
-use commands::{decrypt, encrypt, info, probe, verify};
+use commands::{
+    completions, copy, decrypt, diff, encrypt, info, migrate, probe, recover, rekey, sql, verify,
+};
 
 fn main() -> ExitCode {
     let Cli { common, command } = Cli::parse();
@@ -36,6 +38,14 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args, &common),
         Command::Decrypt(args) => decrypt::run(args, &common),
         Command::Encrypt(args) => encrypt::run(args, &common),
+        Command::Copy(args) => copy::run(args, &common),
+        Command::Rekey(args) => rekey::run(args, &common),
+        Command::Migrate(args) => migrate::run(args, &common),
+        Command::Recover(args) => recover::run(args, &common),
+        Command::Sql(args) => sql::run(args, &common),
+        Command::Diff(args) => diff::run(args, &common),
+        Command::Completions(args) => completions::completions(args),
+        Command::Man(args) => completions::man(args),
     };
     result.unwrap_or_else(|error| {
         report::print_error(common.json, &error);

@@ -10,7 +10,6 @@ use pageseal::offline::{
 
 use crate::args::{Common, KeyArgs, SettingsArgs};
 use crate::error::{CliError, Kind, Result};
-use crate::interrupt;
 use crate::key::{self, Ask};
 use crate::progress::{Bar, Unit};
 use crate::target::{Chosen, Target};
@@ -56,7 +55,6 @@ impl SourceArgs {
             _ => {}
         }
         let key = key::get(self.key.source(), Ask::Existing(&target.path))?;
-        interrupt::install()?;
         let mut access = Access {
             key,
             choice: chosen.choice,

@@ -8,7 +8,7 @@ use pageseal::offline::side_path;
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::error::{CliError, Kind, Result};
-use crate::interrupt::Unfinished;
+use crate::interrupt::{self, Unfinished};
 
 /// A file under another name beside its target, readable by its owner only; gone if
 /// it is not finished.
@@ -67,8 +67,9 @@ fn exists(target: &Path) -> CliError {
 }
 
 impl Output {
-    /// Creates it, with the permissions of `source` once it is finished.
+    /// Creates it. From here on Ctrl-C removes it.
     pub(crate) fn create(target: &Path, force: bool) -> Result<Self> {
+        interrupt::install()?;
         let dir = match target.parent() {
             Some(dir) if dir != Path::new("") => dir,
             _ => Path::new("."),

@@ -74,3 +74,33 @@ impl Progress for Bar {
         }
     }
 }
+
+/// A sign of life for what can't tell how far it is.
+pub(crate) struct Spinner {
+    bar: ProgressBar,
+    start: Instant,
+}
+
+impl Spinner {
+    pub(crate) fn new(what: &'static str, common: &Common) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}  {elapsed}") {
+            bar.set_style(style);
+        }
+        bar.set_message(what);
+        if !common.quiet && std::io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(PATIENCE);
+        }
+        Self {
+            bar,
+            start: Instant::now(),
+        }
+    }
+
+    /// Takes it away; how long it all took.
+    pub(crate) fn finish(&self) -> Duration {
+        self.bar.finish_and_clear();
+        self.start.elapsed()
+    }
+}

@@ -1,5 +1,7 @@
 //! Results: for people, or as JSON.
 
+use std::io::{self, Write};
+
 use serde_json::{Value, json};
 
 use crate::args::Common;
@@ -10,11 +12,15 @@ pub(crate) fn print(common: &Common, json: &Value, text: impl FnOnce() -> String
     if common.quiet {
         return;
     }
-    if common.json {
-        println!("{json:#}");
-    } else {
-        println!("{}", text().trim_end());
+    match common.json {
+        true => line(&format!("{json:#}")),
+        false => line(text().trim_end()),
     }
+}
+
+/// Prints to standard output, where somebody may have stopped reading.
+fn line(text: &str) {
+    let _ = writeln!(io::stdout(), "{text}");
 }
 
 /// Prints an error: to standard error, and with `--json` as JSON too.
@@ -28,7 +34,7 @@ pub(crate) fn print_error(json: bool, error: &CliError) {
                 "message": error.to_string(),
             }
         });
-        println!("{value:#}");
+        line(&format!("{value:#}"));
     }
 }
 

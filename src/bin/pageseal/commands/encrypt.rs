@@ -13,7 +13,6 @@ use crate::args::{Common, KeyArgs, SettingsArgs};
 use crate::database;
 use crate::describe::Description;
 use crate::error::{CliError, Kind, Result};
-use crate::interrupt;
 use crate::key::{self, Ask};
 use crate::output::{self, Output};
 use crate::progress::{Bar, Unit};
@@ -75,7 +74,6 @@ pub(crate) fn run(args: &Encrypt, common: &Common) -> Result<ExitCode> {
     }
     settings.validate()?;
     let key = key::get(args.key.source(), Ask::New(&out.path))?;
-    interrupt::install()?;
     let outside_salt = key.salt().or(chosen.salt);
     let salt = match outside_salt {
         Some(salt) => salt,

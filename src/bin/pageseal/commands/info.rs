@@ -12,7 +12,6 @@ use serde_json::{Map, Value, json};
 use crate::args::Common;
 use crate::describe::{Description, hex};
 use crate::error::Result;
-use crate::interrupt;
 use crate::key::{self, Ask};
 use crate::open::{SourceArgs, find_settings};
 use crate::report::{self, Lines, bytes, count};
@@ -40,7 +39,6 @@ pub(crate) fn run(args: &Info, common: &Common) -> Result<ExitCode> {
                 choice: chosen.choice,
                 salt: chosen.salt,
             };
-            interrupt::install()?;
             if chosen.probe {
                 find_settings(&files, &mut access, common)?;
             }

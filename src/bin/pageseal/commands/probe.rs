@@ -11,7 +11,6 @@ use serde_json::json;
 use crate::args::Common;
 use crate::describe::Description;
 use crate::error::Result;
-use crate::interrupt;
 use crate::key::{self, Ask};
 use crate::open::{SourceArgs, nothing_fits, search};
 use crate::report::{self, count};
@@ -44,7 +43,6 @@ pub(crate) fn run(args: &Probe, common: &Common) -> Result<ExitCode> {
         choice: chosen.choice,
         salt: chosen.salt,
     };
-    interrupt::install()?;
     let start = Instant::now();
     let (found, key, derivations) = search(&files, &access, &extra, common)?;
     let elapsed = start.elapsed();
