@@ -70,53 +70,53 @@ macro_rules! key_args {
         pub(crate) struct $name {
             /// Passphrase from a file (`-`: standard input), less one line end; or raw key as x'…'
             #[arg(id = concat!($prefix, "key_file"), long = concat!($prefix, "key-file"),
-                                          value_name = "PATH", help_heading = $heading)]
+                                                  value_name = "PATH", help_heading = $heading)]
             key_file: Option<PathBuf>,
 
             /// Passphrase from a file descriptor that the caller has opened
             #[arg(id = concat!($prefix, "key_fd"), long = concat!($prefix, "key-fd"),
-                                          value_name = "N", help_heading = $heading)]
+                                                  value_name = "N", help_heading = $heading)]
             key_fd: Option<u32>,
 
             /// Passphrase from an environment variable
             #[arg(id = concat!($prefix, "key_env"), long = concat!($prefix, "key-env"),
-                                          value_name = "NAME", help_heading = $heading)]
+                                                  value_name = "NAME", help_heading = $heading)]
             key_env: Option<String>,
 
             /// Raw key from a file, as 64, 96 (with salt) or 160 (with HMAC key and salt) hexadecimal digits
             #[arg(id = concat!($prefix, "key_hex_file"), long = concat!($prefix, "key-hex-file"),
-                                          value_name = "PATH", help_heading = $heading)]
+                                                  value_name = "PATH", help_heading = $heading)]
             key_hex_file: Option<PathBuf>,
 
             /// Raw key in hexadecimal digits from a file descriptor
             #[arg(id = concat!($prefix, "key_hex_fd"), long = concat!($prefix, "key-hex-fd"),
-                                          value_name = "N", help_heading = $heading)]
+                                                  value_name = "N", help_heading = $heading)]
             key_hex_fd: Option<u32>,
 
             /// Raw key in hexadecimal digits from an environment variable
             #[arg(id = concat!($prefix, "key_hex_env"), long = concat!($prefix, "key-hex-env"),
-                                          value_name = "NAME", help_heading = $heading)]
+                                                  value_name = "NAME", help_heading = $heading)]
             key_hex_env: Option<String>,
 
             /// Raw key from a file of 32, 48 (with salt) or 80 (with HMAC key and salt) bytes
             #[arg(id = concat!($prefix, "key_raw_file"), long = concat!($prefix, "key-raw-file"),
-                                          value_name = "PATH", help_heading = $heading)]
+                                                  value_name = "PATH", help_heading = $heading)]
             key_raw_file: Option<PathBuf>,
 
             /// Raw key in bytes from a file descriptor
             #[arg(id = concat!($prefix, "key_raw_fd"), long = concat!($prefix, "key-raw-fd"),
-                                          value_name = "N", help_heading = $heading)]
+                                                  value_name = "N", help_heading = $heading)]
             key_raw_fd: Option<u32>,
 
             /// Ask for the passphrase (the default at a terminal, where a key is needed)
             #[arg(id = concat!($prefix, "key_prompt"), long = concat!($prefix, "key-prompt"),
-                                          help_heading = $heading)]
+                                                  help_heading = $heading)]
             key_prompt: bool,
 
             /// Passphrase on the command line: other users and the shell's history can read it
             #[arg(id = concat!("insecure_", $prefix, "key"),
-                                          long = concat!("insecure-", $prefix, "key"),
-                                          value_name = "TEXT", help_heading = $heading)]
+                                                  long = concat!("insecure-", $prefix, "key"),
+                                                  value_name = "TEXT", help_heading = $heading)]
             insecure_key: Option<String>,
         }
 
