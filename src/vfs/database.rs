@@ -245,6 +245,16 @@ impl Database {
         }
     }
 
+    /// As [`Database::bind_if_locked`], for a file that is still empty: what SQLite
+    /// must be told about it, since no first lock will come to do that.
+    pub(crate) fn shape_if_locked(&mut self) -> Option<(Host, NewShape)> {
+        let locked = self.level != ffi::SQLITE_LOCK_NONE && self.session.is_keyed();
+        if !locked || self.session.is_proved() || self.lower.size() != Ok(0) {
+            return None;
+        }
+        Some((self.host, self.new_shape().ok()?))
+    }
+
     fn find_page_size(&self) -> Result {
         let len = self.lower.size()?.min((*PAGE_SIZES.end()).into());
         let mut head = vec![0; len as usize];

@@ -4,5 +4,7 @@
 mod blobs;
 mod checksums;
 mod leaks;
+mod plain;
+mod settings;
 mod support;
 mod vectors;

@@ -214,6 +214,14 @@ unsafe fn run_pragma(
     let reply = pragma::run(session, &name.to_string_lossy(), value, facts);
     // SAFETY: the caller's promise.
     unsafe { on_database(file, Database::bind_if_locked)? };
+    // (What is not ours may be the page size that is being told to SQLite just now.)
+    if !matches!(reply, Reply::NotOurs)
+        // SAFETY: the caller's promise.
+        && let Some((host, shape)) = unsafe { on_database(file, Database::shape_if_locked)? }
+    {
+        // If SQLite does not take it, page 1 will be refused.
+        let _ = host.shape_new_database(file, shape);
+    }
     // SAFETY: the caller's promise.
     unsafe { secure_delete(file)? };
     match reply {
