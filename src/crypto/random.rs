@@ -2,10 +2,10 @@
 //! each.
 //!
 //! Every thread has its own generator: ChaCha20 (RFC 8439) in Bernstein's
-//! fast-key-erasure form. A refill makes [`BATCH`] bytes of key stream; the
+//! fast-key-erasure form. A refill makes `BATCH` bytes of key stream; the
 //! first 32 become the next key at once, the others are handed out and wiped as
 //! they go. So whoever reads the generator's memory learns nothing of what it
-//! gave out before. Every [`RESEED_AFTER`] refills the operating system's
+//! gave out before. Every `RESEED_AFTER` refills the operating system's
 //! randomness is mixed in, which heals a generator whose state was once read.
 //!
 //! A forked child has a copy of its parent's state and must not repeat its

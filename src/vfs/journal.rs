@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::error::{Failure, Refusal};
 use crate::format::PageCodec;
+use crate::format::layout::PAGE_SIZES;
 use crate::session::{JournalGuard, Session};
 use crate::translate::journal::{MAGIC, Part, SEED_OFFSET, SumShift, WORD, classify, page_sum};
 
@@ -271,7 +272,13 @@ impl Journal {
         if header[..8] != MAGIC {
             return Ok(());
         }
-        if field(24) as usize != page_size {
+        // A header that was not safe before the power went has no sizes: SQLite then
+        // ignores the journal.
+        let size = field(24);
+        if !PAGE_SIZES.contains(&size) || !size.is_power_of_two() {
+            return Ok(());
+        }
+        if size as usize != page_size {
             return self.fail(self.foreign());
         }
         let seed = field(12);

@@ -111,7 +111,7 @@ impl Stage {
         let open = |path: &Path, side| -> Box<dyn Database> {
             match side {
                 Side::Pageseal => Box::new(Ours::open_unkeyed(path)),
-                Side::SqlCipher => Box::new(Theirs::open_unkeyed(path)),
+                Side::SqlCipher | Side::Shell => Box::new(Theirs::open_unkeyed(path)),
             }
         };
         let ours = self.path(on, Side::Pageseal);

@@ -5,6 +5,7 @@ mod blobs;
 mod checksums;
 mod leaks;
 mod plain;
+mod refusals;
 mod settings;
 mod support;
 mod vectors;

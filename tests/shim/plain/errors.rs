@@ -95,7 +95,8 @@ fn of_files() {
     };
     let read = "SELECT sum(length(a)) FROM t NOT INDEXED; SELECT count(a) FROM t;
         PRAGMA integrity_check;";
-    let changes: [(i32, fn(&mut Vec<u8>)); 9] = [
+    type Change = fn(&mut Vec<u8>);
+    let changes: [(i32, Change); 9] = [
         (26, |bytes| {
             *bytes = b"not a database, and long enough to be read".repeat(40)
         }),

@@ -160,10 +160,7 @@ fn execute(db: &Connection, sql: &str, printer: &mut Printer) -> Result {
     let _guard = Statement::new(db.get_interrupt_handle());
     let mut batch = Batch::new(db, sql);
     while let Some(mut statement) = batch.next().map_err(failed)? {
-        let names: Vec<String> = statement
-            .column_names()
-            .map(str::to_owned)
-            .collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut out = io::BufWriter::new(io::stdout().lock());
         let mut rows = statement.raw_query();
         let mut print = || -> Result {
