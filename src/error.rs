@@ -238,6 +238,11 @@ pub enum Refusal {
         /// Bytes of it.
         len: usize,
     },
+    /// A key was given that can't be used, and the file is new.
+    #[error(
+        "the key that was given can't be used, so the new database would be plaintext; give a key, or open the file anew without one"
+    )]
+    KeyFailed,
     /// The file is encrypted or foreign, and the connection has no key.
     #[error("the file is not a plaintext database, and no key was given")]
     Unkeyed,

@@ -31,11 +31,15 @@
 //! # Rooms
 //!
 //! ```text
-//! secret, error -> crypto -> format -> translate -> session -> pragma -> vfs -> connection
+//! secret, error, stats -> crypto -> format -> translate -> session -> pragma -> vfs
+//!     -> functions -> registration -> {connection, extension} -> bin
+//! offline imports secret..translate, and only bin imports it
+//! sys (SQLite's C interface) is for vfs and what comes after it
 //! ```
 //!
 //! Imports go from right to left only. `unsafe` is allowed in the crypto kernels
-//! and their dispatch, in `vfs::ffi` and in `vfs::lower`, and nowhere else.
+//! and their dispatch, in `sys`, `vfs::ffi`, `vfs::lower`, the C side of `functions`
+//! and `extension`, and nowhere else. A test reads the source and keeps it so.
 
 #![deny(unsafe_code)]
 

@@ -66,6 +66,7 @@ struct State {
     restored: Option<Restored>,
     failure: Option<Failure>,
     heir: Option<Choice>,
+    key_failed: bool,
     journals: usize,
     counters: Arc<Counters>,
     /// Nothing can be done with this database, ever: its ATTACH named a key that
@@ -117,6 +118,7 @@ impl Default for Session {
             restored: None,
             failure: None,
             heir: None,
+            key_failed: false,
             journals: 0,
             counters: Arc::default(),
             refused: None,
@@ -157,9 +159,22 @@ impl Session {
         }
         state.choice = state.base.unwrap_or_else(defaults);
         state.key = Some(key);
+        state.key_failed = false;
         state.derived = None;
         state.forget_codec();
         Ok(true)
+    }
+
+    /// A key was given that can't be used. Until a good one is given, nothing is
+    /// written to a file that is still empty: it would be plaintext.
+    pub fn note_failed_key(&self) {
+        self.state().key_failed = true;
+    }
+
+    /// Whether the last key that was given could not be used.
+    #[must_use]
+    pub fn key_failed(&self) -> bool {
+        self.state().key_failed
     }
 
     /// Opens the database without a key, whatever was given before.
@@ -256,6 +271,19 @@ impl Session {
     #[must_use]
     pub fn codec(&self) -> Option<Arc<PageCodec>> {
         self.state().codec.clone()
+    }
+
+    /// Checks that there is a salt for a new file: with a plaintext header it must
+    /// come from outside.
+    ///
+    /// # Errors
+    /// [`SettingsError::SaltMissing`].
+    pub fn check_salt(&self) -> Result<(), SettingsError> {
+        let state = self.state();
+        if state.choice.settings.plaintext_header > 0 && state.outside_salt().is_none() {
+            return Err(SettingsError::SaltMissing);
+        }
+        Ok(())
     }
 
     /// The codec for a file that starts with `file_salt`, deriving keys if that

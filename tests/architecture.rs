@@ -1,8 +1,8 @@
 //! The rooms of the crate, and which way imports go between them.
 //!
 //! ```text
-//! secret, error -> crypto -> format -> translate -> session -> pragma -> vfs
-//!     -> {functions, connection} -> {extension, bin}
+//! secret, error, stats -> crypto -> format -> translate -> session -> pragma -> vfs
+//!     -> functions -> registration -> {connection, extension} -> bin
 //! offline imports secret..translate, and only bin imports it
 //! sys (SQLite's C interface) is for vfs and what comes after it
 //! ```

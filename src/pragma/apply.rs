@@ -64,7 +64,12 @@ pub fn run(
     match command::parse(name, value) {
         Ok(Some(command)) => apply(session, command, facts),
         Ok(None) => Reply::NotOurs,
-        Err(error) => error.into(),
+        Err(error) => {
+            if matches!(error, PragmaError::Key(_)) && !session.is_keyed() {
+                session.note_failed_key();
+            }
+            error.into()
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::error::Failure;
+use crate::error::{Failure, Refusal};
 use crate::sys as ffi;
 
 /// An SQLite result code other than `SQLITE_OK`.
@@ -49,6 +49,7 @@ pub(crate) fn of_failure(failure: &Failure) -> Code {
         | Failure::DamagedLog { .. }
         | Failure::ShortPage { .. }
         | Failure::DamagedJournal { .. } => ffi::SQLITE_CORRUPT,
+        Failure::Refused(Refusal::Unproven) => ffi::SQLITE_NOTADB,
         Failure::Refused(_) | Failure::Random(_) => ffi::SQLITE_IOERR_WRITE,
         Failure::AttachKey(_) => ffi::SQLITE_ERROR,
         _ => ffi::SQLITE_NOTADB,

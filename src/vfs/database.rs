@@ -520,6 +520,9 @@ impl Database {
             if !self.look_plain()? {
                 return self.fail(Failure::Refused(Refusal::Unkeyed));
             }
+            if self.session.key_failed() && self.lower.size()? == 0 {
+                return self.fail(Failure::Refused(Refusal::KeyFailed));
+            }
             self.session.set_plain();
         }
         self.lower.write(data, offset)
@@ -696,7 +699,9 @@ impl Database {
 
     /// The page layout of a file that is still empty.
     fn new_shape(&self) -> Result<NewShape> {
-        match Layout::new(&self.session.settings()) {
+        let layout = Layout::new(&self.session.settings())
+            .and_then(|layout| self.session.check_salt().map(|()| layout));
+        match layout {
             Ok(layout) => Ok(NewShape {
                 page_size: (!self.session.is_page_size_open()).then(|| layout.page_size()),
                 reserve: layout.reserve(),

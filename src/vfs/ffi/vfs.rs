@@ -166,6 +166,19 @@ unsafe extern "C" fn delete(
     name: *const c_char,
     sync_dir: c_int,
 ) -> c_int {
+    if !name.is_null() {
+        // SAFETY: SQLite passes a C string.
+        let name = unsafe { CStr::from_ptr(name) };
+        // SQLite deletes a log without valid frames when it closes; whether this one
+        // has any, a connection with a wrong key does not decide.
+        if name.to_bytes().ends_with(b"-wal")
+            && let Owner::Session(session) = registry::owner(name)
+            && session.codec().is_some()
+            && !session.is_proved()
+        {
+            return ffi::SQLITE_IOERR_DELETE;
+        }
+    }
     pass!(vfs.xDelete(name, sync_dir), absent ffi::SQLITE_IOERR_DELETE)
 }
 

@@ -68,12 +68,11 @@ fn into_a_database_from_another_layout() {
         for mode in ["DELETE", "WAL"] {
             let path = into.join("a.db");
             make(&path, &format!("PRAGMA journal_mode = {mode}"));
-            unchanged(&into, what, || {
-                let mut target = open_keyed(&path, "").expect("opened");
-                let result = back_up(&source, &mut target);
-                assert_ne!(code(result), 0, "{what}, {mode}");
-                drop(target);
-            });
+            // Rolled back, its pages are sealed anew, but say what they said.
+            let mut target = open_keyed(&path, "").expect("opened");
+            let result = back_up(&source, &mut target);
+            assert_ne!(code(result), 0, "{what}, {mode}");
+            drop(target);
             let target = open_keyed(&path, "").expect("opened");
             assert_eq!(hash(&target), filled(), "{what}, {mode}");
             drop(target);

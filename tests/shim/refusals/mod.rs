@@ -20,7 +20,10 @@ const FILL: &str = "CREATE TABLE t(a, b); INSERT INTO t VALUES(1, 'one'), (2, ze
 fn unchanged<T>(dir: &Path, what: &str, attempt: impl FnOnce() -> T) -> T {
     let before = snapshot(dir);
     let result = attempt();
-    let changed = differences(&before, &snapshot(dir));
+    let mut changed = differences(&before, &snapshot(dir));
+    // SQLite may have made an index of a log anew: page numbers and sums, no content, and
+    // no part of the database.
+    changed.retain(|change| !change.contains("-shm: "));
     assert!(changed.is_empty(), "{what}: {changed:?}");
     result
 }

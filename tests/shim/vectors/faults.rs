@@ -111,7 +111,11 @@ fn damaged_pages() {
             if result.is_err() {
                 let reason = failure(&connection, "main").expect("a session");
                 match reason {
-                    Some(Failure::DamagedPage { pgno } | Failure::ShortPage { pgno }) => {
+                    Some(
+                        Failure::DamagedPage { pgno }
+                        | Failure::DamagedLog { pgno }
+                        | Failure::ShortPage { pgno },
+                    ) => {
                         named.insert(pgno);
                     }
                     other => panic!("{name}: {table}: {other:?}"),
