@@ -25,9 +25,6 @@ use crate::format::{Choice, PageCodec, Settings};
 use crate::secret::{Key, SALT_LEN, Salt};
 use crate::stats::Counters;
 
-/// First bytes of a plaintext database.
-pub const MAGIC: [u8; SALT_LEN] = *b"SQLite format 3\0";
-
 /// What an unkeyed connection knows of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plain {
@@ -279,11 +276,7 @@ impl Session {
     /// # Errors
     /// [`SettingsError::SaltMissing`].
     pub fn check_salt(&self) -> Result<(), SettingsError> {
-        let state = self.state();
-        if state.choice.settings.plaintext_header > 0 && state.outside_salt().is_none() {
-            return Err(SettingsError::SaltMissing);
-        }
-        Ok(())
+        self.state().given_salt().map(|_| ())
     }
 
     /// The codec for a file that starts with `file_salt`, deriving keys if that
@@ -293,11 +286,10 @@ impl Session {
     /// A key or settings that can't be used.
     pub fn bind(&self, file_salt: &Salt) -> Result<Arc<PageCodec>, Failure> {
         let mut state = self.state();
-        let salt = state.outside_salt();
-        if salt.is_none() && state.choice.settings.plaintext_header > 0 {
-            return Err(state.fail(SettingsError::SaltMissing.into()));
+        match state.given_salt() {
+            Ok(salt) => state.bind(salt.unwrap_or(*file_salt)),
+            Err(error) => Err(state.fail(error.into())),
         }
-        state.bind(salt.unwrap_or(*file_salt))
     }
 
     /// The codec for a file that is still empty, whose salt we choose and whose
@@ -313,12 +305,11 @@ impl Session {
         }
         // A codec that is there already is inherited, or from a creation that
         // was rolled back: its salt is as good as a new one, and costs nothing.
-        let known = state.outside_salt();
-        let salt = match known.or_else(|| state.codec.as_ref().map(|codec| *codec.salt())) {
+        let given = state
+            .given_salt()
+            .map_err(|error| state.fail(error.into()))?;
+        let salt = match given.or_else(|| state.codec.as_ref().map(|codec| *codec.salt())) {
             Some(salt) => salt,
-            None if state.choice.settings.plaintext_header > 0 => {
-                return Err(state.fail(SettingsError::SaltMissing.into()));
-            }
             None => state.choose_salt()?,
         };
         state.bind(salt)
@@ -420,7 +411,25 @@ impl Session {
         self.state().proved
     }
 
-    /// A page has opened: key and settings are right.
+    /// The codec, if it has opened a page of this file.
+    #[must_use]
+    pub fn proved_codec(&self) -> Option<Arc<PageCodec>> {
+        let state = self.state();
+        state.codec.clone().filter(|_| state.proved)
+    }
+
+    /// A page has opened: notes what a page 1 says, and that key and settings are
+    /// right, where that follows. (Without MACs only page 1 can tell.)
+    pub fn opened(&self, codec: &PageCodec, pgno: u32, page: &[u8]) {
+        if pgno == 1 {
+            self.note_page1(page);
+        }
+        if pgno == 1 || codec.layout().mac_len() > 0 {
+            self.prove();
+        }
+    }
+
+    /// Key and settings are right.
     pub fn prove(&self) {
         let mut state = self.state();
         state.proved = true;
@@ -566,6 +575,15 @@ impl Session {
 impl State {
     fn outside_salt(&self) -> Option<Salt> {
         self.key.as_ref().and_then(Key::salt).or(self.salt)
+    }
+
+    /// The salt from outside; with a plaintext header there must be one, since the
+    /// file has none.
+    fn given_salt(&self) -> Result<Option<Salt>, SettingsError> {
+        match self.outside_salt() {
+            None if self.choice.settings.plaintext_header > 0 => Err(SettingsError::SaltMissing),
+            salt => Ok(salt),
+        }
     }
 
     fn forget_codec(&mut self) {

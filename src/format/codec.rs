@@ -357,6 +357,6 @@ impl fmt::Debug for PageCodec {
     }
 }
 
-fn is_zeros(page: &[u8]) -> bool {
+pub(crate) fn is_zeros(page: &[u8]) -> bool {
     page.iter().all(|&byte| byte == 0)
 }

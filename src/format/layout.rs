@@ -135,12 +135,18 @@ impl Layout {
     /// its locks: it is never read and never written.
     #[must_use]
     pub fn lock_page(&self) -> u32 {
-        (PENDING_BYTE / self.page_size as u64) as u32 + 1
+        lock_page(self.page_size as u64)
     }
 }
 
 /// First byte of SQLite's lock range (`sqlite3.c`, `PENDING_BYTE`).
 const PENDING_BYTE: u64 = 1 << 30;
+
+/// As [`Layout::lock_page`], for pages of `page_size` bytes.
+#[must_use]
+pub fn lock_page(page_size: u64) -> u32 {
+    (PENDING_BYTE / page_size) as u32 + 1
+}
 
 #[cfg(test)]
 mod tests {

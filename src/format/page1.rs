@@ -9,10 +9,20 @@ pub const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Offset of the 16 bytes that [`is_header`] looks at.
 pub const CHECKED_AT: usize = 16;
 
+/// The page size that bytes 16 and 17 of page 1 declare; 1 stands for 65536, which
+/// they can't hold.
+#[must_use]
+pub fn declared_page_size(bytes: [u8; 2]) -> u32 {
+    match u16::from_be_bytes(bytes) {
+        1 => 65536,
+        size => size.into(),
+    }
+}
+
 /// Whether bytes 16 to 31 of page 1 can be a database header of this layout.
 ///
 /// ```text
-/// 16-17  page size, big endian; 1 stands for 65536
+/// 16-17  page size, see [`declared_page_size`]
 /// 18-19  write and read version: 1 (journal) or 2 (WAL)
 /// 20     reserved bytes of a page
 /// 21-23  payload fractions: always 64, 32, 32
@@ -21,11 +31,7 @@ pub const CHECKED_AT: usize = 16;
 /// A wrong key passes with a probability of about 2^-54.
 #[must_use]
 pub fn is_header(block: &[u8; 16], layout: &Layout) -> bool {
-    let page_size = match u16::from_be_bytes([block[0], block[1]]) {
-        1 => 65536,
-        size => usize::from(size),
-    };
-    page_size == layout.page_size()
+    declared_page_size([block[0], block[1]]) as usize == layout.page_size()
         && (1..=2).contains(&block[2])
         && (1..=2).contains(&block[3])
         && usize::from(block[4]) >= layout.reserve()

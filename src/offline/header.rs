@@ -95,10 +95,7 @@ impl Header {
         let page: &[u8; LEN] = page.first_chunk()?;
         let word =
             |at: usize| u32::from_be_bytes([page[at], page[at + 1], page[at + 2], page[at + 3]]);
-        let page_size = match u16::from_be_bytes([page[16], page[17]]) {
-            1 => 65536,
-            size => u32::from(size),
-        };
+        let page_size = page1::declared_page_size([page[16], page[17]]);
         if !page.starts_with(page1::MAGIC)
             || !page_size.is_power_of_two()
             || page_size < 512

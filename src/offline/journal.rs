@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::format::layout::PAGE_SIZES;
+use crate::format::layout::{PAGE_SIZES, lock_page};
 use crate::translate::journal::{MAGIC, WORD, page_sum};
 
 use super::error::Result;
@@ -230,10 +230,6 @@ impl Journal {
     pub fn find(&self, pgno: u32) -> Option<u64> {
         self.original.get(&pgno).copied()
     }
-}
-
-fn lock_page(page_size: u64) -> u32 {
-    ((1 << 30) / page_size) as u32 + 1
 }
 
 /// The super-journal that a journal's end names (`readSuperJournal`).

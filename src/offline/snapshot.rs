@@ -5,6 +5,7 @@ use core::fmt;
 use zeroize::Zeroizing;
 
 use crate::error::PageError;
+use crate::format::layout::lock_page;
 use crate::format::{DerivedKeys, PageCodec, PageRef};
 
 use super::access::{self, Access};
@@ -194,7 +195,7 @@ impl Snapshot {
     /// The page that holds SQLite's lock bytes, which is never written.
     #[must_use]
     pub fn lock_page(&self) -> u32 {
-        (1 << 30) / self.page_size + 1
+        lock_page(self.page_size.into())
     }
 
     /// Whether a page of zeros is taken for an empty one, as SQLCipher takes it

@@ -13,10 +13,11 @@ use zeroize::Zeroizing;
 
 use crate::error::{Failure, PageError, Refusal};
 use crate::format::layout::PAGE_SIZES;
+use crate::format::page1::{self, MAGIC};
 use crate::format::{Layout, PageCodec, PageRef};
 use crate::pragma::Facts;
 use crate::secret::SALT_LEN;
-use crate::session::{MAGIC, Plain, Session};
+use crate::session::{Plain, Session};
 use crate::sys as ffi;
 
 use super::batch::{ReadAhead, WriteBehind};
@@ -187,7 +188,7 @@ impl Database {
         let Some(head) = self.head()? else {
             return Ok(self.lower.size()? == 0);
         };
-        let plain = head == MAGIC || head == [0; SALT_LEN];
+        let plain = head == *MAGIC || head == [0; SALT_LEN];
         if plain {
             self.session.set_plain();
         }
@@ -206,9 +207,7 @@ impl Database {
 
     /// The codec of a keyed file; `None` while the file is empty.
     fn bound(&mut self) -> Result<Option<Arc<PageCodec>>> {
-        if let Some(codec) = self.session.codec()
-            && self.session.is_proved()
-        {
+        if let Some(codec) = self.session.proved_codec() {
             return Ok(Some(codec));
         }
         let Some(head) = self.head()? else {
@@ -220,7 +219,7 @@ impl Database {
                 self.fail(Failure::WrongKey)
             };
         };
-        if head == MAGIC && self.session.settings().plaintext_header == 0 {
+        if head == *MAGIC && self.session.settings().plaintext_header == 0 {
             return self.fail(Failure::NotEncrypted);
         }
         if self.session.is_page_size_open() {
@@ -303,9 +302,7 @@ impl Database {
         }
         match codec.open(pgno, buf) {
             Ok(()) => {
-                if codec.layout().mac_len() > 0 {
-                    self.session.prove();
-                }
+                self.session.opened(&codec, pgno, buf);
                 Ok(())
             }
             // SQLCipher reads a hole as an empty page where auto-vacuum is on,
@@ -336,8 +333,7 @@ impl Database {
             self.session.unprove();
             return self.fail(self.session.page_failure(error));
         }
-        self.session.note_page1(buf);
-        self.session.prove();
+        self.session.opened(&codec, 1, buf);
         self.page1 = Some(Page1 {
             codec,
             sealed,
@@ -530,9 +526,7 @@ impl Database {
 
     /// The codec to seal with: proved against this file, or new with it.
     fn codec_for_write(&mut self, len: usize) -> Result<Arc<PageCodec>> {
-        if self.session.is_proved()
-            && let Some(codec) = self.session.codec()
-        {
+        if let Some(codec) = self.session.proved_codec() {
             return Ok(codec);
         }
         if self.lower.size()? != 0 {
@@ -740,11 +734,7 @@ pub(crate) fn check_plain_page(
     data: &[u8],
 ) -> core::result::Result<(), Refusal> {
     if pgno == 1 {
-        // SQLite file format, section 1.3: 1 stands for 65536.
-        let page_size = match u16::from_be_bytes([data[16], data[17]]) {
-            1 => 65536,
-            size => size.into(),
-        };
+        let page_size = page1::declared_page_size([data[16], data[17]]);
         let reserve = data[20];
         if page_size as usize != layout.page_size() || (reserve as usize) < layout.reserve() {
             return Err(Refusal::ForeignPage1 {

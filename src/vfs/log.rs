@@ -245,12 +245,7 @@ impl Log {
         }
         match codec.open(pgno, page) {
             Ok(()) => {
-                if pgno == 1 {
-                    self.session.note_page1(page);
-                }
-                if pgno == 1 || codec.layout().mac_len() > 0 {
-                    self.session.prove();
-                }
+                self.session.opened(codec, pgno, page);
                 Ok(())
             }
             Err(PageError::Zeros { pgno: 2.. }) if self.session.auto_vacuum() => Ok(()),
@@ -273,7 +268,7 @@ impl Log {
         if !self.session.is_keyed() {
             return self.lower.write(data, offset);
         }
-        let (Some(codec), true) = (self.session.codec(), self.session.is_proved()) else {
+        let Some(codec) = self.session.proved_codec() else {
             return self.fail(Failure::Refused(Refusal::Unproven));
         };
         let page_size = codec.layout().page_size();
@@ -314,20 +309,12 @@ impl Log {
                 bytes: Zeroizing::new(Vec::with_capacity(whole)),
                 written: None,
             });
-        } else if !self.is_assembling(at.frame, at.within) {
-            return self.refuse(
-                frame_offset(at.frame, whole - FRAME_HEADER) + at.within as u64,
-                data.len(),
-            );
         }
-        if at.within + data.len() > whole {
-            return self.refuse(
-                frame_offset(at.frame, whole - FRAME_HEADER) + at.within as u64,
-                data.len(),
-            );
-        }
-        let Some(mut assembly) = self.assembly.take() else {
-            return Err(Code::IOERR);
+        let fits = at.within + data.len() <= whole;
+        let next = self.is_assembling(at.frame, at.within) && fits;
+        let Some(mut assembly) = self.assembly.take_if(|_| next) else {
+            let start = frame_offset(at.frame, whole - FRAME_HEADER);
+            return self.refuse(start + at.within as u64, data.len());
         };
         assembly.bytes.extend_from_slice(data);
         if assembly.bytes.len() < whole {

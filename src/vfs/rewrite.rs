@@ -21,6 +21,7 @@ use core::ffi::c_int;
 use crate::crypto::random;
 use crate::error::{Failure, PageError};
 use crate::format::PageCodec;
+use crate::format::codec::is_zeros;
 use crate::sys as ffi;
 use crate::translate::journal::{MAGIC, page_sum};
 
@@ -69,7 +70,7 @@ impl Rewrite<'_> {
         while next <= pages {
             let count = self.read_batch(next, pages, &mut batch)?;
             for (pgno, page) in (next..).zip(batch.chunks_exact_mut(layout.page_size())) {
-                if pgno == layout.lock_page() || is_hole(page) {
+                if pgno == layout.lock_page() || is_zeros(page) {
                     continue;
                 }
                 self.codec.open(pgno, page).map_err(damaged)?;
@@ -153,7 +154,7 @@ impl Rewrite<'_> {
                 if pgno == layout.lock_page() {
                     continue;
                 }
-                if is_hole(page) {
+                if is_zeros(page) {
                     // A record of zeros would not authenticate; a sealed empty
                     // page says the same.
                     self.codec
@@ -189,10 +190,6 @@ impl Rewrite<'_> {
 
 /// Offset of the number of records in a journal header.
 const RECORDS_OFFSET: u64 = 8;
-
-fn is_hole(page: &[u8]) -> bool {
-    page.iter().all(|&byte| byte == 0)
-}
 
 fn damaged(error: PageError) -> Broken {
     Broken::Failure(Failure::DamagedPage { pgno: error.page() })

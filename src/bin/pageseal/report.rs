@@ -1,10 +1,15 @@
 //! Results: for people, or as JSON.
 
 use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
 
+use pageseal::Settings;
+use pageseal::secret::Salt;
 use serde_json::{Value, json};
 
 use crate::args::Common;
+use crate::describe::Description;
 use crate::error::CliError;
 
 /// Prints a result: `text` for people, `json` with `--json`.
@@ -35,6 +40,46 @@ pub(crate) fn print_error(json: bool, error: &CliError) {
             }
         });
         line(&format!("{value:#}"));
+    }
+}
+
+/// An encrypted file that a command has written, and how.
+pub(crate) struct Written<'a> {
+    pub(crate) source: &'a Path,
+    pub(crate) out: &'a Path,
+    pub(crate) settings: &'a Settings,
+    /// The salt, where it is not in the file.
+    pub(crate) salt: Option<Salt>,
+    /// Bytes of it.
+    pub(crate) len: u64,
+    /// Whether each page is where it was in the source.
+    pub(crate) page_for_page: bool,
+    pub(crate) elapsed: Duration,
+}
+
+impl Written<'_> {
+    /// Prints it; `remark` goes behind the text for people.
+    pub(crate) fn print(&self, common: &Common, remark: &str) {
+        let description = Description::new(self.settings, self.salt);
+        let pages = self.len / u64::from(self.settings.page_size);
+        let seconds = self.elapsed.as_secs_f64();
+        let json = json!({
+            "file": self.source.to_string_lossy(),
+            "output": self.out.to_string_lossy(),
+            "settings": description.json(),
+            "pages": pages,
+            "page_for_page": self.page_for_page,
+            "seconds": seconds,
+        });
+        print(common, &json, || {
+            format!(
+                "{}: {pages} pages of {} bytes, {}; {seconds:.2} s ({}/s){remark}\n",
+                self.out.display(),
+                self.settings.page_size,
+                description.in_words(),
+                bytes((self.len as f64 / seconds.max(1e-9)) as u64),
+            )
+        });
     }
 }
 

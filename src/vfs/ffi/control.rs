@@ -50,7 +50,7 @@ pub(super) unsafe fn file_control(
             }
             Ok(file
                 .database()
-                .map(|database| (Arc::clone(database.session()), database.host())))
+                .map(|database| Arc::clone(database.session())))
         })?
     };
     match (op, database) {
@@ -75,7 +75,7 @@ pub(super) unsafe fn file_control(
             }
             Ok(())
         }
-        (ffi::SQLITE_FCNTL_PRAGMA, Some((session, _))) => {
+        (ffi::SQLITE_FCNTL_PRAGMA, Some(session)) => {
             // SAFETY: this op's argument is an array of three or more C strings.
             match unsafe { run_pragma(file, &session, arg.cast()) } {
                 // SAFETY: the caller's promise.
@@ -83,12 +83,12 @@ pub(super) unsafe fn file_control(
                 result => result,
             }
         }
-        (ffi::SQLITE_FCNTL_CKPT_START, Some((session, _))) => {
+        (ffi::SQLITE_FCNTL_CKPT_START, Some(session)) => {
             session.set_checkpointing(session.is_keyed());
             // SAFETY: the caller's promise.
             unsafe { pass_on(file, op, arg) }
         }
-        (ffi::SQLITE_FCNTL_CKPT_DONE, Some((session, _))) => {
+        (ffi::SQLITE_FCNTL_CKPT_DONE, Some(session)) => {
             session.set_checkpointing(false);
             // SAFETY: the caller's promise.
             unsafe { pass_on(file, op, arg) }
@@ -99,7 +99,7 @@ pub(super) unsafe fn file_control(
             unsafe { *arg.cast::<i64>() = 0 };
             Ok(())
         }
-        (ffi::SQLITE_FCNTL_CHUNK_SIZE | ffi::SQLITE_FCNTL_SIZE_HINT, Some((session, _)))
+        (ffi::SQLITE_FCNTL_CHUNK_SIZE | ffi::SQLITE_FCNTL_SIZE_HINT, Some(session))
             if session.plain() != Plain::Yes =>
         {
             // They would grow the file by zeros, which are no sealed pages.
@@ -110,7 +110,7 @@ pub(super) unsafe fn file_control(
             unsafe { *arg.cast::<usize>() = file as usize };
             Ok(())
         }
-        (OP_REKEY, Some((session, _))) => {
+        (OP_REKEY, Some(session)) => {
             // SAFETY: this op's argument is a RekeyRequest, used by nobody else.
             let request = unsafe { &mut *arg.cast::<RekeyRequest>() };
             let Some((key, choice)) = request.wanted.take() else {
@@ -128,7 +128,7 @@ pub(super) unsafe fn file_control(
                 refusal.code
             })
         }
-        (OP_SESSION, Some((session, _))) => {
+        (OP_SESSION, Some(session)) => {
             // SAFETY: this op's argument is a pointer, which takes the reference.
             unsafe { *arg.cast::<*const Session>() = Arc::into_raw(session) };
             Ok(())

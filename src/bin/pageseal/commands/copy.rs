@@ -13,17 +13,15 @@ use pageseal::format::{Choice, DerivedKeys, Layout, Settings, derive};
 use pageseal::offline::{Access, Progress};
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
-use serde_json::json;
 
 use crate::args::{Common, NewKeyArgs, NewSettingsArgs};
 use crate::database::{self, PATIENCE, full_key, open_for_reading};
-use crate::describe::Description;
 use crate::error::{CliError, Kind, Result};
 use crate::key::{self, Ask};
 use crate::open::SourceArgs;
 use crate::output::{self, Output};
 use crate::progress::{Bar, Unit};
-use crate::report::{self, bytes};
+use crate::report::Written;
 use crate::target::{Chosen, Target};
 
 /// Bytes that are copied between two looks at the progress.
@@ -93,27 +91,16 @@ pub(crate) fn run(args: &Copy, common: &Common) -> Result<ExitCode> {
         .metadata()
         .map_or(0, |metadata| metadata.len());
     output.finish(&source)?;
-    let elapsed = bar.finish();
-    let description = Description::new(&settings, chosen.salt);
-    let json = json!({
-        "file": source.to_string_lossy(),
-        "output": out.path.to_string_lossy(),
-        "settings": description.json(),
-        "pages": written / u64::from(settings.page_size),
-        "page_for_page": same_layout,
-        "seconds": elapsed.as_secs_f64(),
-    });
-    report::print(common, &json, || {
-        format!(
-            "{}: {} pages of {} bytes, {}; {:.2} s ({}/s)\n",
-            out.path.display(),
-            written / u64::from(settings.page_size),
-            settings.page_size,
-            description.in_words(),
-            elapsed.as_secs_f64(),
-            bytes((written as f64 / elapsed.as_secs_f64().max(1e-9)) as u64),
-        )
-    });
+    Written {
+        source: &source,
+        out: &out.path,
+        settings: &settings,
+        salt: chosen.salt,
+        len: written,
+        page_for_page: same_layout,
+        elapsed: bar.finish(),
+    }
+    .print(common, "");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,16 +7,14 @@ use clap::Args;
 use pageseal::crypto::random;
 use pageseal::format::{PageCodec, derive};
 use pageseal::offline::{Files, Look, OfflineError, Snapshot, WriteFile, check_layout, rewrite};
-use serde_json::json;
 
 use crate::args::{Common, KeyArgs, SettingsArgs};
 use crate::database;
-use crate::describe::Description;
 use crate::error::{CliError, Kind, Result};
 use crate::key::{self, Ask};
 use crate::output::{self, Output};
 use crate::progress::{Bar, Unit};
-use crate::report::{self, bytes};
+use crate::report::Written;
 use crate::target::Target;
 
 /// Arguments of `encrypt`.
@@ -99,30 +97,19 @@ pub(crate) fn run(args: &Encrypt, common: &Common) -> Result<ExitCode> {
         .metadata()
         .map_or(0, |metadata| metadata.len());
     output.finish(&source)?;
-    let elapsed = bar.finish();
-    let description = Description::new(&settings, outside_salt);
-    let json = json!({
-        "file": source.to_string_lossy(),
-        "output": out.path.to_string_lossy(),
-        "settings": description.json(),
-        "pages": written / u64::from(settings.page_size),
-        "page_for_page": page_for_page,
-        "seconds": elapsed.as_secs_f64(),
-    });
-    report::print(common, &json, || {
-        format!(
-            "{}: {} pages of {} bytes, {}; {:.2} s ({}/s){}\n",
-            out.path.display(),
-            written / u64::from(settings.page_size),
-            settings.page_size,
-            description.in_words(),
-            elapsed.as_secs_f64(),
-            bytes((written as f64 / elapsed.as_secs_f64().max(1e-9)) as u64),
-            match page_for_page {
-                true => "",
-                false => "\n  pages laid out anew to make room for IV and HMAC",
-            }
-        )
-    });
+    let remark = match page_for_page {
+        true => "",
+        false => "\n  pages laid out anew to make room for IV and HMAC",
+    };
+    Written {
+        source: &source,
+        out: &out.path,
+        settings: &settings,
+        salt: outside_salt,
+        len: written,
+        page_for_page,
+        elapsed: bar.finish(),
+    }
+    .print(common, remark);
     Ok(ExitCode::SUCCESS)
 }
