@@ -160,6 +160,17 @@ pub enum Failure {
         "the rollback journal beside the database does not go with its key or page size: it is another database's, or that of a rekey which did not come to its end"
     )]
     ForeignJournal,
+    /// The page count in the rollback journal's header would cut off pages that the
+    /// database had before the transaction.
+    #[error(
+        "the rollback journal's header is damaged: it says that the database had {pages} pages, but page 1 says {declared}; playing it back would cut pages off"
+    )]
+    JournalSize {
+        /// Pages by the journal's header.
+        pages: u64,
+        /// Pages by page 1 as the transaction found it.
+        declared: u32,
+    },
     /// A page in the write-ahead log does not authenticate, although the key opens
     /// the database.
     #[error(

@@ -41,6 +41,15 @@ struct Restored {
     sealed: Vec<u8>,
 }
 
+/// A journal whose header has been read: the database will be brought to the page
+/// count in it.
+#[derive(Debug, Clone, Copy)]
+pub struct Playback {
+    /// The page count in the journal's page 1; `None` where it does not hold one,
+    /// and then the database's page 1 is as the transaction found it.
+    pub page1: Option<u32>,
+}
+
 struct State {
     key: Option<Key>,
     /// What settings start from when a key is set; `None`: the process's defaults.
@@ -61,6 +70,7 @@ struct State {
     checkpoints: u64,
     wal_epoch: u64,
     restored: Option<Restored>,
+    playback: Option<Playback>,
     failure: Option<Failure>,
     heir: Option<Choice>,
     key_failed: bool,
@@ -113,6 +123,7 @@ impl Default for Session {
             checkpoints: 0,
             wal_epoch: 0,
             restored: None,
+            playback: None,
             failure: None,
             heir: None,
             key_failed: false,
@@ -505,6 +516,17 @@ impl Session {
     /// The write lock of the log changes hands.
     pub fn next_wal_epoch(&self) {
         self.state().wal_epoch += 1;
+    }
+
+    /// A journal's header has been read, or its first record.
+    pub fn set_playback(&self, playback: Option<Playback>) {
+        self.state().playback = playback;
+    }
+
+    /// Whether a playback is about to set the database's size.
+    #[must_use]
+    pub fn take_playback(&self) -> Option<Playback> {
+        self.state().playback.take()
     }
 
     /// A rollback has read this page from the journal.

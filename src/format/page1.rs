@@ -19,6 +19,14 @@ pub fn declared_page_size(bytes: [u8; 2]) -> u32 {
     }
 }
 
+/// The database's size in pages, as an opened page 1 has it; `None` where the last
+/// writer was too old to keep it (bytes 24 to 27 and 92 to 95 then differ).
+#[must_use]
+pub fn declared_pages(page: &[u8]) -> Option<u32> {
+    let pages = u32::from_be_bytes([page[28], page[29], page[30], page[31]]);
+    (page[24..28] == page[92..96] && pages != 0).then_some(pages)
+}
+
 /// Whether bytes 16 to 31 of page 1 can be a database header of this layout.
 ///
 /// ```text

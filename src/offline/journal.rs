@@ -7,16 +7,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::format::layout::{PAGE_SIZES, lock_page};
-use crate::translate::journal::{MAGIC, WORD, page_sum};
+use crate::format::layout::lock_page;
+use crate::translate::journal::{COUNT_BY_LENGTH, HEADER, Header, MAGIC, WORD, page_sum};
 
 use super::error::Result;
 use super::file::ReadFile;
 
-/// Bytes of a header's fields.
-const HEADER: usize = 28;
-/// A record count that stands for "as many as the file holds".
-const COUNT_BY_LENGTH: u32 = u32::MAX;
 /// SQLite's longest super-journal name.
 const MAX_NAME: u64 = 4096;
 
@@ -62,7 +58,7 @@ impl JournalState {
         if !file.read(&mut first, 0)? || first == [0] {
             return Ok(Self::Finished);
         }
-        let Some(first) = SegmentHeader::read(&file, 0)?.filter(SegmentHeader::is_sane) else {
+        let Some(first) = header_at(&file, 0)?.filter(Header::is_sane) else {
             return Ok(Self::Invalid);
         };
         if let Some(super_journal) = super_journal(&file)?
@@ -83,45 +79,15 @@ impl JournalState {
     }
 }
 
-/// One segment's header.
-#[derive(Debug, Clone, Copy)]
-struct SegmentHeader {
-    count: u32,
-    seed: u32,
-    pages: u32,
-    sector: u32,
-    page_size: u32,
-}
-
-impl SegmentHeader {
-    fn read(file: &ReadFile, offset: u64) -> Result<Option<Self>> {
-        let mut bytes = [0; HEADER];
-        if !file.read(&mut bytes, offset)? || !bytes.starts_with(&MAGIC) {
-            return Ok(None);
-        }
-        let word = |at: usize| {
-            u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-        };
-        Ok(Some(Self {
-            count: word(8),
-            seed: word(12),
-            pages: word(16),
-            sector: word(20),
-            page_size: word(24),
-        }))
-    }
-
-    /// `readJournalHdr`'s checks of the first header.
-    fn is_sane(&self) -> bool {
-        self.page_size.is_power_of_two()
-            && PAGE_SIZES.contains(&self.page_size)
-            && self.sector.is_power_of_two()
-            && (32..=65536).contains(&self.sector)
-    }
+/// The header at `offset`, if there is one.
+fn header_at(file: &ReadFile, offset: u64) -> Result<Option<Header>> {
+    let mut bytes = [0; HEADER];
+    let there = file.read(&mut bytes, offset)?;
+    Ok(there.then(|| Header::parse(&bytes)).flatten())
 }
 
 impl Journal {
-    fn scan(file: ReadFile, first: SegmentHeader) -> Result<Self> {
+    fn scan(file: ReadFile, first: Header) -> Result<Self> {
         let mut journal = Self {
             page_size: first.page_size,
             pages: first.pages,
@@ -136,7 +102,7 @@ impl Journal {
             if at + sector > journal.file.len() {
                 return Ok(journal);
             }
-            let Some(header) = SegmentHeader::read(&journal.file, at)? else {
+            let Some(header) = header_at(&journal.file, at)? else {
                 return Ok(journal);
             };
             journal.segments += 1;
@@ -149,11 +115,11 @@ impl Journal {
 
     /// Reads a segment's records; returns its end, or `None` where the journal
     /// ends within it.
-    fn scan_records(&mut self, start: u64, header: &SegmentHeader) -> Result<Option<u64>> {
+    fn scan_records(&mut self, start: u64, header: &Header) -> Result<Option<u64>> {
         let page_size = u64::from(self.page_size);
         let record_len = WORD + page_size + WORD;
         let room = self.file.len().saturating_sub(start) / record_len;
-        let count = match header.count {
+        let count = match header.records {
             COUNT_BY_LENGTH => room,
             count => u64::from(count),
         };

@@ -39,6 +39,54 @@ pub fn page_sum(page: &[u8]) -> u32 {
     sum
 }
 
+/// Bytes of a header's fields.
+pub const HEADER: usize = 28;
+
+/// Stands for "as many records as the file holds".
+pub const COUNT_BY_LENGTH: u32 = u32::MAX;
+
+/// A header's fields, which nothing authenticates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Records that follow, or [`COUNT_BY_LENGTH`].
+    pub records: u32,
+    /// What the records' checksums start from.
+    pub seed: u32,
+    /// Pages of the database when the transaction began.
+    pub pages: u32,
+    /// Bytes of a sector: headers stand at multiples of it.
+    pub sector: u32,
+    /// Bytes of a page.
+    pub page_size: u32,
+}
+
+impl Header {
+    /// `None` if these bytes are no header.
+    #[must_use]
+    pub fn parse(bytes: &[u8; HEADER]) -> Option<Self> {
+        let field = |at: usize| {
+            u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        bytes.starts_with(&MAGIC).then(|| Self {
+            records: field(8),
+            seed: field(12),
+            pages: field(16),
+            sector: field(20),
+            page_size: field(24),
+        })
+    }
+
+    /// What SQLite asks of the first header (`readJournalHdr`). One that was not
+    /// safe before the power went has no sizes: the journal is then ignored.
+    #[must_use]
+    pub fn is_sane(&self) -> bool {
+        self.page_size.is_power_of_two()
+            && (512..=65536).contains(&self.page_size)
+            && self.sector.is_power_of_two()
+            && (32..=65536).contains(&self.sector)
+    }
+}
+
 /// What a read or write of `len` bytes at `offset` is, by geometry alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -47,7 +95,8 @@ pub enum Part {
     /// A record's page, unless the lock page's number stands before it.
     Page,
     /// A page-like piece of another page size: the journal belongs to a database
-    /// with other settings.
+    /// with other settings, or it is a super-journal's name of such a length (the
+    /// lock page's number stands before it).
     ForeignPage,
     /// A header, a checksum or a super-journal name.
     Other,

@@ -48,7 +48,8 @@ pub(crate) fn of_failure(failure: &Failure) -> Code {
         Failure::DamagedPage { .. }
         | Failure::DamagedLog { .. }
         | Failure::ShortPage { .. }
-        | Failure::DamagedJournal { .. } => ffi::SQLITE_CORRUPT,
+        | Failure::DamagedJournal { .. }
+        | Failure::JournalSize { .. } => ffi::SQLITE_CORRUPT,
         Failure::Refused(Refusal::Unproven) => ffi::SQLITE_NOTADB,
         Failure::Refused(_) | Failure::Random(_) => ffi::SQLITE_IOERR_WRITE,
         Failure::AttachKey(_) => ffi::SQLITE_ERROR,

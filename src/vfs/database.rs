@@ -17,7 +17,7 @@ use crate::format::page1::{self, MAGIC};
 use crate::format::{Layout, PageCodec, PageRef};
 use crate::pragma::Facts;
 use crate::secret::SALT_LEN;
-use crate::session::{Plain, Session};
+use crate::session::{Plain, Playback, Session};
 use crate::sys as ffi;
 
 use super::batch::{ReadAhead, WriteBehind};
@@ -29,6 +29,12 @@ use super::rewrite::{Broken, Rewrite};
 
 /// Most empty pages that are sealed and written at once to fill a gap.
 const GAP_BATCH: u64 = 64;
+
+/// Most bytes of a gap that is filled. The page count in a journal's header is
+/// authenticated by nothing; a forged one would have us fill the disk. Where the gap
+/// is larger it stays a hole, as SQLite and SQLCipher leave it: pages that no record
+/// restores were on the free list, and are never read.
+const MOST_GAP: u64 = 64 << 20;
 
 /// Names of the files beside a database, as SQLite gives them.
 pub(crate) struct SideNames {
@@ -547,7 +553,7 @@ impl Database {
         let end = offset + sealed.len() as u64;
         if end > self.known_size {
             let size = self.lower.size()?;
-            if size < offset {
+            if size < offset && offset - size <= MOST_GAP {
                 self.fill_gap(codec, size, offset)?;
             }
             self.known_size = size.max(end);
@@ -592,11 +598,38 @@ impl Database {
         if self.session.is_keyed() && size != 0 && !self.session.is_proved() {
             return self.fail(Failure::Refused(Refusal::Unproven));
         }
+        if let Some(playback) = self.session.take_playback() {
+            self.check_original_size(playback, u64::try_from(size).unwrap_or(0))?;
+        }
         self.lower.truncate(size)?;
         if size == 0 {
             self.session.forget_file();
         }
         Ok(())
+    }
+
+    /// Refuses to cut off pages that the database had before the transaction which is
+    /// rolled back: then the count in the journal's header is wrong.
+    fn check_original_size(&mut self, playback: Playback, size: u64) -> Result {
+        let Some(codec) = self.session.proved_codec() else {
+            return Ok(());
+        };
+        let declared = match playback.page1 {
+            Some(pages) => Some(pages),
+            None => {
+                let mut page = Zeroizing::new(vec![0; codec.layout().page_size()]);
+                self.lower.read(&mut page, 0)?;
+                let opened = codec.open(1, &mut page).is_ok();
+                opened.then(|| page1::declared_pages(&page)).flatten()
+            }
+        };
+        let pages = size / codec.layout().page_size() as u64;
+        match declared {
+            Some(declared) if pages < declared.into() => {
+                self.fail(Failure::JournalSize { pages, declared })
+            }
+            _ => Ok(()),
+        }
     }
 
     // Locks.

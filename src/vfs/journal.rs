@@ -11,14 +11,14 @@ use zeroize::Zeroizing;
 
 use crate::error::{Failure, Refusal};
 use crate::format::PageCodec;
-use crate::format::layout::PAGE_SIZES;
-use crate::session::{JournalGuard, Session};
+use crate::session::{JournalGuard, Playback, Session};
 use crate::translate::journal::{MAGIC, Part, SEED_OFFSET, SumShift, WORD, classify, page_sum};
 
 use super::code::{Code, Result};
 use super::database::check_plain_page;
 use super::ffi::host;
 use super::lower::LowerFile;
+use super::playback::{self, Proof};
 
 /// A checksum that will pass at `offset`, and how it must be moved.
 #[derive(Clone, Copy)]
@@ -90,6 +90,10 @@ impl Journal {
                 self.lower.write(data, offset)
             }
             Part::Page => self.write_page(&codec, data, offset),
+            // The name of a super-journal, which happens to be as long as a page.
+            Part::ForeignPage if self.number_before(offset)? == codec.layout().lock_page() => {
+                self.lower.write(data, offset)
+            }
             Part::ForeignPage => self.fail(Failure::Refused(Refusal::NotARecord {
                 file: "rollback journal",
                 offset,
@@ -103,15 +107,7 @@ impl Journal {
     }
 
     fn write_page(&mut self, codec: &PageCodec, data: &[u8], offset: u64) -> Result {
-        let at = offset - WORD;
-        let pgno = match self.last_number {
-            Some((written, pgno)) if written == at => pgno,
-            _ => {
-                let mut number = [0; 4];
-                self.lower.read(&mut number, at)?;
-                u32::from_be_bytes(number)
-            }
-        };
+        let pgno = self.number_before(offset)?;
         if pgno == 0 || pgno == codec.layout().lock_page() {
             // The name of a super-journal, which happens to be as long as a page.
             return self.lower.write(data, offset);
@@ -130,6 +126,22 @@ impl Journal {
             shift: SumShift::between(data, &self.record),
         });
         Ok(())
+    }
+
+    /// The page number that stands before what is at `offset`.
+    fn number_before(&self, offset: u64) -> Result<u32> {
+        let at = offset - WORD;
+        match self.last_number {
+            Some((written, pgno)) if written == at => Ok(pgno),
+            _ => self.stored_number(at),
+        }
+    }
+
+    /// The page number at `at`, as it is on disk.
+    fn stored_number(&self, at: u64) -> Result<u32> {
+        let mut number = [0; 4];
+        self.lower.read(&mut number, at)?;
+        Ok(u32::from_be_bytes(number))
     }
 
     /// Remembers the seed of a header that passes in either direction.
@@ -164,7 +176,15 @@ impl Journal {
             _ => {}
         }
         match classify(offset, buf.len(), codec.layout().page_size()) {
-            Part::Page => self.read_page(&codec, buf, offset),
+            Part::Page => {
+                self.session.set_playback(None);
+                self.read_page(&codec, buf, offset)
+            }
+            Part::ForeignPage
+                if self.stored_number(offset - WORD)? == codec.layout().lock_page() =>
+            {
+                self.lower.read(buf, offset)
+            }
             Part::ForeignPage => self.fail(self.foreign()),
             Part::PageNumber | Part::Other => {
                 // SQLite reads the magic when it starts to play back, and cuts the
@@ -180,9 +200,7 @@ impl Journal {
     }
 
     fn read_page(&mut self, codec: &PageCodec, buf: &mut [u8], offset: u64) -> Result {
-        let mut number = [0; 4];
-        self.lower.read(&mut number, offset - WORD)?;
-        let pgno = u32::from_be_bytes(number);
+        let pgno = self.stored_number(offset - WORD)?;
         self.lower.read(buf, offset)?;
         if pgno == 0 || pgno == codec.layout().lock_page() {
             return Ok(());
@@ -261,56 +279,21 @@ impl Journal {
     /// key is the one that counts. A journal of another database, which SQLite would
     /// take for this one's, is refused by the same token.
     fn prove(&mut self, codec: &PageCodec) -> Result {
-        let page_size = codec.layout().page_size();
-        let mut header = [0; 28];
-        match self.lower.read(&mut header, 0) {
-            Ok(()) => {}
-            Err(Code::SHORT_READ) => return Ok(()),
-            Err(code) => return Err(code),
-        }
-        let field = |at: usize| u32::from_be_bytes(word(&header[at..at + 4]));
-        if header[..8] != MAGIC {
+        let Some(header) = playback::header(&self.lower)? else {
             return Ok(());
-        }
-        // A header that was not safe before the power went has no sizes: SQLite then
-        // ignores the journal.
-        let size = field(24);
-        if !PAGE_SIZES.contains(&size) || !size.is_power_of_two() {
-            return Ok(());
-        }
-        if size as usize != page_size {
-            return self.fail(self.foreign());
-        }
-        let seed = field(12);
-        let mut at = u64::from(field(20));
-        let mut record = Zeroizing::new(vec![0; page_size + 8]);
-        for _ in 0..field(8) {
-            match self.lower.read(&mut record, at) {
-                Ok(()) => {}
-                Err(Code::SHORT_READ) => break,
-                Err(code) => return Err(code),
+        };
+        let page1 = playback::original_pages(&self.lower, codec, &header)?;
+        let playback = match playback::prove(&self.lower, codec, &header)? {
+            Proof::Foreign => return self.fail(self.foreign()),
+            // The journal of a creation: there was nothing to save.
+            Proof::Empty if header.pages == 0 => None,
+            Proof::Empty | Proof::Untold => Some(Playback { page1 }),
+            Proof::Given => {
+                self.session.prove();
+                Some(Playback { page1 })
             }
-            let pgno = u32::from_be_bytes(word(&record));
-            let stored = u32::from_be_bytes(word(&record[page_size + 4..]));
-            let page = &mut record[4..page_size + 4];
-            if pgno == 0
-                || pgno == codec.layout().lock_page()
-                || stored != seed.wrapping_add(page_sum(page))
-            {
-                break;
-            }
-            // Without MACs only page 1 can tell.
-            if codec.layout().mac_len() > 0 || pgno == 1 {
-                return match codec.open(pgno, page) {
-                    Ok(()) => {
-                        self.session.prove();
-                        Ok(())
-                    }
-                    Err(_) => self.fail(self.foreign()),
-                };
-            }
-            at += record.len() as u64;
-        }
+        };
+        self.session.set_playback(playback);
         Ok(())
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! `ffi` holds everything `extern "C"` and every call into SQLite; `lower` wraps
 //! the VFS below; `kind` says what a file is, `file` where its calls go, and
-//! `database`, `journal`, `log` and `scratch` are the kinds. `registry` leads from
+//! `database`, `journal`, `log` and `scratch` are the kinds; `playback` is what a
+//! journal must show before it changes a database. `registry` leads from
 //! a journal or log to its database, `caps` says what we promise SQLite of a file,
 //! `code` turns failures into result codes.
 
@@ -17,6 +18,7 @@ mod journal;
 mod kind;
 mod log;
 mod lower;
+mod playback;
 mod registry;
 mod rewrite;
 mod scratch;

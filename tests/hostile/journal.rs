@@ -1,5 +1,7 @@
 //! Damage to rollback journals, and journals of other databases.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use crate::judge::{Verdict, judge};
 use crate::sample::{KEY, Kind, OTHER_KEY, Sample, V3, V4};
 
@@ -45,10 +47,6 @@ fn flipped_bits() {
             );
         }
         for at in places.into_iter().filter(|&at| at < journal.len()) {
-            // The original size of the database has a test of its own.
-            if (16..20).contains(&at) {
-                continue;
-            }
             let mut bytes = journal.clone();
             bytes[at] ^= 0x04;
             let what = format!("{kind:?}, journal byte {at}");
@@ -61,6 +59,49 @@ fn flipped_bits() {
     println!(
         "hostile, flipped bits in journals: {tried} tried, {whole} rolled back all the same, {refused} refused"
     );
+}
+
+/// Nothing authenticates the page count in a journal's header. A larger one must not
+/// have us fill the disk; a smaller one would cut off pages of the database.
+#[test]
+fn page_count() {
+    let (mut tried, mut refused) = (0, 0);
+    for kind in [V4, V3] {
+        let sample = Sample::with_hot_journal(kind);
+        let (database, journal) = read(&sample);
+        let right = u32::from_be_bytes(journal[16..20].try_into().expect("four bytes"));
+        assert!(right > 4, "{right} pages");
+        for pages in [
+            0,
+            1,
+            2,
+            right / 2,
+            right - 1,
+            right + 1,
+            right + 1000,
+            0xff00_000a,
+        ] {
+            let mut bytes = journal.clone();
+            bytes[16..20].copy_from_slice(&pages.to_be_bytes());
+            let what = format!("{kind:?}, {pages} pages instead of {right}");
+            let verdict = with_journal(&sample, &database, &bytes, &what);
+            tried += 1;
+            if pages < right {
+                refused += 1;
+                assert!(verdict.is_refused(), "{what}: {verdict:?}");
+                assert!(
+                    verdict.reasons().contains(&format!("had {pages} pages")),
+                    "{what}: {}",
+                    verdict.reasons()
+                );
+            } else {
+                assert!(verdict.is_whole(), "{what}: {verdict:?}");
+            }
+            let used = std::fs::metadata(sample.path()).expect("a file").blocks() * 512;
+            assert!(used < 64 << 20, "{what}: {used} bytes on disk");
+        }
+    }
+    println!("hostile, page counts in journal headers: {tried} tried, {refused} refused");
 }
 
 #[test]

@@ -61,25 +61,27 @@ fn is_named_at_the_end_of_each_journal() {
     assert_eq!(names[0], names[1]);
 }
 
-/// A name that is exactly as long as a page is still a name.
+/// A name that is exactly as long as a page, of whatever size, is still a name.
 #[test]
 fn may_be_as_long_as_a_page() {
-    let layout = layout(512, None);
-    let root = tempfile::tempdir().expect("a directory");
-    // "-mj", eight hexadecimal digits and a '9' in their midst: 12 bytes.
-    let wanted = layout.page_size - 12;
-    let mut dir = root.path().to_owned();
-    while wanted - dir.as_os_str().len() > 220 {
-        dir.push("d".repeat(100));
-    }
-    std::fs::create_dir_all(&dir).expect("directories");
-    let main = dir.join("f".repeat(wanted - dir.as_os_str().len() - 1));
-    assert_eq!(main.as_os_str().len(), wanted);
-    let journals = commit_over_two(root.path(), &main, layout);
-    assert_eq!(journals.len(), 2);
-    for (path, bytes) in journals {
-        let name = name(&bytes).unwrap_or_else(|| panic!("{} names none", path.display()));
-        assert_eq!(name.len(), layout.page_size);
-        assert!(name.starts_with(main.as_os_str().as_bytes()));
+    const NAME: usize = 512;
+    for page_size in [NAME, 1024, 4096] {
+        let root = tempfile::tempdir().expect("a directory");
+        // "-mj", eight hexadecimal digits and a '9' in their midst: 12 bytes.
+        let wanted = NAME - 12;
+        let mut dir = root.path().to_owned();
+        while wanted - dir.as_os_str().len() > 220 {
+            dir.push("d".repeat(100));
+        }
+        std::fs::create_dir_all(&dir).expect("directories");
+        let main = dir.join("f".repeat(wanted - dir.as_os_str().len() - 1));
+        assert_eq!(main.as_os_str().len(), wanted);
+        let journals = commit_over_two(root.path(), &main, layout(page_size, None));
+        assert_eq!(journals.len(), 2);
+        for (path, bytes) in journals {
+            let name = name(&bytes).unwrap_or_else(|| panic!("{} names none", path.display()));
+            assert_eq!(name.len(), NAME);
+            assert!(name.starts_with(main.as_os_str().as_bytes()));
+        }
     }
 }
