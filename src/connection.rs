@@ -85,6 +85,7 @@ pub struct OpenOptions {
     key: Key,
     choice: Choice,
     salt: Option<Salt>,
+    shared_wal: bool,
     flags: OpenFlags,
     vfs: String,
 }
@@ -97,6 +98,7 @@ impl OpenOptions {
             key,
             choice: session::defaults(),
             salt: None,
+            shared_wal: false,
             flags: OpenFlags::default(),
             vfs: VFS_NAME.to_owned(),
         }
@@ -197,6 +199,18 @@ impl OpenOptions {
         self
     }
 
+    /// Whether SQLCipher has the same database open in WAL mode at the same time, and
+    /// both write to it (`cipher_shared_wal`). Without it that is found out after
+    /// SQLCipher's first commit; what it commits until then, and a crash of all
+    /// programs before the next commit or checkpoint through this crate, is the one
+    /// case in which something could be lost. With it SQLite reads its pages again
+    /// after each commit of its own.
+    #[must_use]
+    pub fn shared_wal(mut self, on: bool) -> Self {
+        self.shared_wal = on;
+        self
+    }
+
     /// SQLite's flags for opening: read-only, no creation, URI.
     #[must_use]
     pub fn flags(mut self, flags: OpenFlags) -> Self {
@@ -235,6 +249,7 @@ impl OpenOptions {
         self.check()?;
         let session = session_of(connection, schema)?;
         session.set_base(self.choice);
+        session.shared_log(|log| log.always = self.shared_wal);
         if let Some(salt) = self.salt {
             session.set_salt(salt);
         }

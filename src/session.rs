@@ -12,6 +12,7 @@
 //! is never contended; it is never held across a call into SQLite.
 
 pub mod key_cache;
+pub mod shared_log;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,6 +25,8 @@ use crate::format::layout::PAGE_SIZES;
 use crate::format::{Choice, PageCodec, Settings};
 use crate::secret::{Key, SALT_LEN, Salt};
 use crate::stats::Counters;
+
+use shared_log::SharedLog;
 
 /// What an unkeyed connection knows of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +72,7 @@ struct State {
     checkpointing: bool,
     checkpoints: u64,
     wal_epoch: u64,
+    shared_log: SharedLog,
     restored: Option<Restored>,
     playback: Option<Playback>,
     failure: Option<Failure>,
@@ -122,6 +126,7 @@ impl Default for Session {
             checkpointing: false,
             checkpoints: 0,
             wal_epoch: 0,
+            shared_log: SharedLog::default(),
             restored: None,
             playback: None,
             failure: None,
@@ -516,6 +521,11 @@ impl Session {
     /// The write lock of the log changes hands.
     pub fn next_wal_epoch(&self) {
         self.state().wal_epoch += 1;
+    }
+
+    /// What is known of a log that SQLCipher may be writing too.
+    pub fn shared_log<T>(&self, f: impl FnOnce(&mut SharedLog) -> T) -> T {
+        f(&mut self.state().shared_log)
     }
 
     /// A journal's header has been read, or its first record.

@@ -149,6 +149,15 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
             stats::set_timing(on);
             Reply::Nothing
         }
+        Command::GetSharedWal => row(if session.shared_log(|log| log.always) {
+            "1"
+        } else {
+            "0"
+        }),
+        Command::SetSharedWal(on) => {
+            session.shared_log(|log| log.always = on);
+            Reply::Nothing
+        }
         Command::IntegrityCheck if keyed => Reply::IntegrityCheck,
         Command::GetMemorySecurity => row("0"),
         Command::GetStorePass => if_keyed("0"),
@@ -203,6 +212,7 @@ pub fn configure_from_uri<N: AsRef<[u8]>, V: AsRef<[u8]>>(
         }
         session.set_base(choice);
     }
+    session.shared_log(|log| log.always = options.shared_wal.unwrap_or(log.always));
     if let Some(salt) = options.salt {
         session.set_salt(salt);
     }

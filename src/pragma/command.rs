@@ -92,6 +92,11 @@ pub enum Command {
         valid: bool,
     },
 
+    /// `cipher_shared_wal`, ours only: answer 1 or 0.
+    GetSharedWal,
+    /// `cipher_shared_wal = …`: whether SQLCipher writes to the same log; answer nothing.
+    SetSharedWal(bool),
+
     /// `cipher_log = …`: answer 0, or 1 where the file can't be opened.
     Log(LogTarget),
     /// `cipher_log_level`, and with a value first set it: answer the level.
@@ -156,6 +161,7 @@ fn without_value(name: &str) -> Option<Command> {
         "cipher_stats" => Command::Stats,
         "cipher_memory_security" => Command::GetMemorySecurity,
         "cipher_store_pass" => Command::GetStorePass,
+        "cipher_shared_wal" => Command::GetSharedWal,
         "cipher_log_level" => Command::LogLevel(None),
         "cipher_log_source" => Command::LogSource(None),
         _ => return with_or_without_value(name),
@@ -177,6 +183,7 @@ fn with_value(name: &str, text: &[u8]) -> Result<Option<Command>, PragmaError> {
             valid: value::hex_literal(text).is_some_and(|bytes| !bytes.is_empty()),
         },
         "cipher_stats" => Command::StatsTiming(value::lenient_boolean(text)),
+        "cipher_shared_wal" => Command::SetSharedWal(value::switch("cipher_shared_wal", text)?),
         "cipher_log" => Command::Log(LogTarget::parse(text)),
         "cipher_log_level" => Command::LogLevel(Some(LogLevel::parse(text))),
         "cipher_log_source" => Command::LogSource(Some(LogSourceChange::parse(text))),

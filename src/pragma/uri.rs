@@ -9,6 +9,7 @@ use crate::secret::{Key, Salt};
 
 use super::error::PragmaError;
 use super::settings::{Setting, SettingName};
+use super::value;
 
 /// What a URI says about a database.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +21,8 @@ pub struct UriOptions {
     /// first, because the parameters of a URI stand side by side and it would
     /// overrule what is given beside it.
     pub settings: Vec<Setting>,
+    /// `cipher_shared_wal`.
+    pub shared_wal: Option<bool>,
     /// `cipher_salt`.
     pub salt: Option<Salt>,
 }
@@ -29,6 +32,7 @@ enum Parameter {
     Key,
     HexKey,
     Salt,
+    SharedWal,
     Setting(SettingName),
 }
 
@@ -41,6 +45,7 @@ impl Parameter {
             "key" | "textkey" => Self::Key,
             "hexkey" => Self::HexKey,
             "cipher_salt" => Self::Salt,
+            "cipher_shared_wal" => Self::SharedWal,
             "page_size" => Self::Setting(SettingName::PageSize),
             _ => match SettingName::from_pragma(&lower) {
                 Some(setting) => Self::Setting(setting),
@@ -81,6 +86,12 @@ pub fn parse<'a>(
             Parameter::Salt => {
                 if options.salt.replace(parse_salt(value)?).is_some() {
                     return Err(twice("cipher_salt").into());
+                }
+            }
+            Parameter::SharedWal => {
+                let on = value::switch("cipher_shared_wal", value)?;
+                if options.shared_wal.replace(on).is_some() {
+                    return Err(twice("cipher_shared_wal").into());
                 }
             }
             Parameter::Setting(name) => {

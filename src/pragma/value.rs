@@ -6,6 +6,7 @@
 
 use zeroize::Zeroizing;
 
+use crate::error::SettingsError;
 use crate::secret::decode_hex;
 
 /// A whole number with nothing but blanks around it.
@@ -38,6 +39,14 @@ pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
         number @ 0..=0x7fff_ffff if !text.contains(&b'-') => Some(number != 0),
         _ => None,
     }
+}
+
+/// A switch that must be one.
+pub(crate) fn switch(name: &'static str, text: &[u8]) -> Result<bool, SettingsError> {
+    boolean(text).ok_or(SettingsError::Value {
+        name,
+        expected: "ON or OFF",
+    })
 }
 
 /// What SQLite does with a switch that decides no file's bytes: unknown words

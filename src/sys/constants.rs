@@ -28,6 +28,7 @@ constants! {
     SQLITE_NOMEM = 7;
     SQLITE_NOTADB = 26;
     SQLITE_NOTFOUND = 12;
+    SQLITE_NOTICE = 27;
     SQLITE_OK = 0;
     SQLITE_ROW = 100;
     SQLITE_READONLY = 8;
@@ -64,6 +65,12 @@ constants! {
 
     // How much a sync makes safe.
     SQLITE_SYNC_FULL = 3;
+    SQLITE_SYNC_NORMAL = 2;
+
+    // Locks of a log's shared index.
+    SQLITE_SHM_EXCLUSIVE = 8;
+    SQLITE_SHM_LOCK = 2;
+    SQLITE_SHM_UNLOCK = 1;
 
     // File controls.
     SQLITE_FCNTL_RESET_CACHE = 42;

@@ -15,3 +15,4 @@
 
 pub mod journal;
 pub mod wal;
+pub mod wal_index;

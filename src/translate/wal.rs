@@ -16,6 +16,8 @@ pub const HEADER: u64 = 32;
 pub const FRAME_HEADER: usize = 24;
 /// Offset of the checksum in the file header.
 pub const HEADER_SUM: usize = 24;
+/// Offset of the salts in a frame header.
+pub const FRAME_SALTS: usize = 8;
 /// Offset of the checksum in a frame header; the sum covers the first 8 bytes.
 pub const FRAME_SUM: usize = 16;
 
@@ -40,6 +42,12 @@ impl Checksum {
             ],
             big_endian,
         }
+    }
+
+    /// The same log's checksum somewhere else, where it is stored like that.
+    #[must_use]
+    pub fn at(self, stored: [u8; 8]) -> Self {
+        Self::resume(stored, self.big_endian)
     }
 
     /// Adds bytes: a multiple of eight of them.
@@ -91,6 +99,8 @@ impl Checksum {
 pub struct Header {
     /// Bytes of a page.
     pub page_size: u32,
+    /// They change whenever the log starts over; its frames repeat them.
+    pub salts: [u8; 8],
     /// Running checksum after the header, as stored there.
     pub checksum: Checksum,
 }
@@ -116,6 +126,7 @@ impl Header {
         }
         Some(Self {
             page_size: word(8),
+            salts: [16, 17, 18, 19, 20, 21, 22, 23].map(|at: usize| bytes[at]),
             checksum,
         })
     }

@@ -26,6 +26,7 @@ use super::code::{Code, Result};
 use super::ffi::host::{self, Host};
 use super::lower::{LowerFile, LowerVfs, SideName};
 use super::rewrite::{Broken, Rewrite};
+use super::sharing::Sharing;
 
 /// Most empty pages that are sealed and written at once to fill a gap.
 const GAP_BATCH: u64 = 64;
@@ -61,6 +62,7 @@ pub(crate) struct Database {
     page1: Option<Page1>,
     ahead: ReadAhead,
     behind: WriteBehind,
+    sharing: Sharing,
 }
 
 /// Page 1 as it was last opened. SQLite looks at it whenever a transaction starts,
@@ -93,6 +95,7 @@ impl Database {
             page1: None,
             ahead: ReadAhead::default(),
             behind: WriteBehind::default(),
+            sharing: Sharing::default(),
         }
     }
 
@@ -659,8 +662,25 @@ impl Database {
     }
 
     /// A lock of the log's index moves: with it goes what this reader may rely on.
-    pub(crate) fn forget_ahead(&mut self) {
+    pub(crate) fn shm_lock(&mut self, offset: c_int, n: c_int, flags: c_int) -> Result {
         self.ahead.forget();
+        let (vfs, log) = (self.vfs, self.side.log);
+        let open_log = || {
+            let name = log.ok_or(Code::CANT_OPEN)?;
+            vfs.open_side(name, ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_WAL)
+        };
+        self.sharing.lock(
+            &self.lower,
+            &self.session,
+            self.host,
+            open_log,
+            (offset, n, flags),
+        )
+    }
+
+    /// What is done about others who write the log.
+    pub(crate) fn sharing(&mut self) -> &mut Sharing {
+        &mut self.sharing
     }
 
     /// What must be settled before SQLite looks at journal, log or pages.

@@ -32,6 +32,7 @@ use zeroize::Zeroizing;
 use crate::error::{Failure, PageError, Refusal};
 use crate::format::{PageCodec, PageRef};
 use crate::session::Session;
+use crate::session::shared_log::LogTail;
 use crate::translate::wal::{
     Checksum, FRAME_HEADER, FRAME_SUM, HEADER, HEADER_SUM, Header, Place, frame_len, frame_offset,
     frame_page, place,
@@ -42,6 +43,7 @@ use super::code::{Code, Result};
 use super::database::check_plain_page;
 use super::ffi::host;
 use super::lower::LowerFile;
+use super::mend::meet_others;
 
 /// A frame that SQLite is writing, in plaintext.
 struct Assembly {
@@ -54,6 +56,7 @@ struct Assembly {
 /// The running checksum after a frame that this handle wrote.
 #[derive(Clone, Copy)]
 struct Tail {
+    salts: [u8; 8],
     frame: u64,
     sum: Checksum,
     epoch: u64,
@@ -62,6 +65,7 @@ struct Tail {
 /// SQLite is rewriting the checksums of frames whose pages it overwrote: it reads
 /// the checksum before the first, then each frame, and writes its header back.
 struct Rewrite {
+    salts: [u8; 8],
     frame: u64,
     sum: Checksum,
     /// The frame as it is on disk, once read.
@@ -151,6 +155,11 @@ impl Log {
                 Some(rewrite) if rewrite.frame == frame => {
                     rewrite.raw.clear();
                     rewrite.raw.extend_from_slice(buf);
+                    // We sum for ourselves. What SQLite sums here it leaves in the
+                    // index, where the log's own checksum is how SQLCipher is known.
+                    if !self.session.shared_log(|log| log.is_kept()) {
+                        buf[FRAME_HEADER] ^= 1;
+                    }
                 }
                 _ => self.rewrite = None,
             }
@@ -197,10 +206,11 @@ impl Log {
     fn start_rewrite(&mut self, frame: u64, stored: &[u8]) -> Result {
         let mut sum = [0; 8];
         sum.copy_from_slice(stored);
-        let big_endian = self.header()?.checksum.big_endian();
+        let header = self.header()?;
         self.rewrite = Some(Rewrite {
+            salts: header.salts,
             frame,
-            sum: Checksum::resume(sum, big_endian),
+            sum: header.checksum.at(sum),
             raw: Vec::new(),
         });
         Ok(())
@@ -277,6 +287,8 @@ impl Log {
                 return self.refuse(offset, data.len());
             }
             self.flush()?;
+            // Before the log starts over: then it can't be told any more who wrote it.
+            meet_others(&self.lower, &self.session)?;
             self.forget();
             return self.lower.write(data, 0);
         };
@@ -385,7 +397,8 @@ impl Log {
     fn seal_and_append(&mut self, codec: &PageCodec, first: u64, frames: &mut [u8]) -> Result {
         let page_size = codec.layout().page_size();
         let len = frame_len(page_size);
-        let mut sum = self.sum_before(first, page_size)?;
+        meet_others(&self.lower, &self.session)?;
+        let (salts, mut sum) = self.sum_before(first, page_size)?;
         let mut batch = Vec::with_capacity(frames.len() / len);
         for frame in frames.chunks_exact_mut(len) {
             let pgno = frame_page(frame);
@@ -405,34 +418,49 @@ impl Log {
             sum.update(page);
             header[FRAME_SUM..].copy_from_slice(&sum.stored());
         }
+        let commits = frames[frames.len() - len..][4..8] != [0; 4];
         let result = self.lower.write(frames, frame_offset(first, page_size));
-        self.tail = result.is_ok().then(|| Tail {
-            frame: first + count - 1,
+        self.tail = None;
+        if result.is_ok() {
+            self.ends_at(salts, first + count - 1, sum, commits);
+        }
+        result
+    }
+
+    /// What has been written ends with this frame.
+    fn ends_at(&mut self, salts: [u8; 8], frame: u64, sum: Checksum, commits: bool) {
+        self.tail = Some(Tail {
+            salts,
+            frame,
             sum,
             epoch: self.session.wal_epoch(),
         });
-        result
+        if commits {
+            let sum = sum.stored();
+            let tail = LogTail { salts, frame, sum };
+            self.session.shared_log(|log| log.is_good_to(tail));
+        }
     }
 
     /// The running checksum before a frame: our own, if nobody can have written
     /// since, otherwise the one that is stored on disk.
-    fn sum_before(&self, frame: u64, page_size: usize) -> Result<Checksum> {
+    fn sum_before(&self, frame: u64, page_size: usize) -> Result<([u8; 8], Checksum)> {
         if let Some(tail) = self.tail
             && tail.frame + 1 == frame
             && tail.epoch == self.session.wal_epoch()
         {
-            return Ok(tail.sum);
+            return Ok((tail.salts, tail.sum));
         }
         let header = self.header()?;
         if frame == 1 {
-            return Ok(header.checksum);
+            return Ok((header.salts, header.checksum));
         }
         let mut stored = [0; 8];
         self.lower.read(
             &mut stored,
             frame_offset(frame - 1, page_size) + FRAME_SUM as u64,
         )?;
-        Ok(Checksum::resume(stored, header.checksum.big_endian()))
+        Ok((header.salts, header.checksum.at(stored)))
     }
 
     /// A page that this transaction has logged already changes in place.
@@ -479,6 +507,7 @@ impl Log {
 
     fn rewrite_header(&mut self, rewrite: Rewrite, header: &[u8], offset: u64) -> Result {
         let Rewrite {
+            salts,
             frame,
             mut sum,
             raw,
@@ -489,12 +518,9 @@ impl Log {
         out.copy_from_slice(header);
         out[FRAME_SUM..].copy_from_slice(&sum.stored());
         self.lower.write(&out, offset)?;
-        self.tail = Some(Tail {
-            frame,
-            sum,
-            epoch: self.session.wal_epoch(),
-        });
+        self.ends_at(salts, frame, sum, header[4..8] != [0; 4]);
         self.rewrite = Some(Rewrite {
+            salts,
             frame: frame + 1,
             sum,
             raw: Vec::new(),

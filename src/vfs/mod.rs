@@ -3,7 +3,8 @@
 //! `ffi` holds everything `extern "C"` and every call into SQLite; `lower` wraps
 //! the VFS below; `kind` says what a file is, `file` where its calls go, and
 //! `database`, `journal`, `log` and `scratch` are the kinds; `playback` is what a
-//! journal must show before it changes a database. `registry` leads from
+//! journal must show before it changes a database, `sharing` and `mend` are what it
+//! takes to write a log by turns with SQLCipher. `registry` leads from
 //! a journal or log to its database, `caps` says what we promise SQLite of a file,
 //! `code` turns failures into result codes.
 
@@ -18,10 +19,12 @@ mod journal;
 mod kind;
 mod log;
 mod lower;
+mod mend;
 mod playback;
 mod registry;
 mod rewrite;
 mod scratch;
+mod sharing;
 
 pub use batch::{set_read_ahead, set_write_behind};
 #[cfg(feature = "loadable-extension")]

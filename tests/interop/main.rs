@@ -26,6 +26,7 @@ mod large;
 mod ours;
 mod relay;
 mod shared;
+mod shared_log;
 mod shell;
 mod surface;
 mod theirs;

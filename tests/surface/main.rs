@@ -3,4 +3,5 @@
 
 mod ahead;
 mod rekey;
+mod shared_wal;
 mod typed;

@@ -243,6 +243,17 @@ impl Host {
         }
     }
 
+    /// Whether a statement besides the one that is ending is being run. (Asking does
+    /// not lead back to a file.)
+    pub(crate) fn reads_on(self) -> bool {
+        let mut others = 0;
+        self.find_running(|_| {
+            others += 1;
+            (others > 1).then_some(())
+        })
+        .is_some()
+    }
+
     /// The text of an ATTACH that is being run, as it was written.
     fn find_attach<T>(self, f: impl Fn(NonNull<ffi::sqlite3_stmt>) -> T) -> Option<T> {
         self.find_running(|statement| {

@@ -11,6 +11,7 @@ use super::super::file::File;
 use super::super::registry;
 use super::control;
 use super::host;
+use super::index::SharedIndex;
 
 /// Our `sqlite3_file`.
 #[repr(C)]
@@ -247,7 +248,17 @@ unsafe extern "C" fn shm_map(
 ) -> c_int {
     // SAFETY: SQLite calls methods on open files only, with a place for the
     // mapping.
-    code::of(unsafe { with(file, |file| file.lower().shm_map(region, size, extend, out)) })
+    code::of(unsafe {
+        with(file, |file| {
+            file.lower().shm_map(region, size, extend, out)?;
+            if region == 0
+                && let Some(database) = file.database()
+            {
+                database.sharing().set_index(SharedIndex::new(*out));
+            }
+            Ok(())
+        })
+    })
 }
 
 unsafe extern "C" fn shm_lock(
@@ -260,14 +271,14 @@ unsafe extern "C" fn shm_lock(
     const WRITE_LOCK: c_int = 0;
     // SAFETY: SQLite calls methods on open files only.
     code::of(unsafe {
-        with(file, |file| {
-            if let Some(database) = file.database() {
-                database.forget_ahead();
+        with(file, |file| match file.database() {
+            Some(database) => {
                 if offset == WRITE_LOCK {
                     database.session().next_wal_epoch();
                 }
+                database.shm_lock(offset, n, flags)
             }
-            file.lower().shm_lock(offset, n, flags)
+            None => file.lower().shm_lock(offset, n, flags),
         })
     })
 }
@@ -284,5 +295,12 @@ unsafe extern "C" fn shm_barrier(file: *mut ffi::sqlite3_file) {
 
 unsafe extern "C" fn shm_unmap(file: *mut ffi::sqlite3_file, delete: c_int) -> c_int {
     // SAFETY: SQLite calls methods on open files only.
-    code::of(unsafe { with(file, |file| file.lower().shm_unmap(delete)) })
+    code::of(unsafe {
+        with(file, |file| {
+            if let Some(database) = file.database() {
+                database.sharing().set_index(None);
+            }
+            file.lower().shm_unmap(delete)
+        })
+    })
 }

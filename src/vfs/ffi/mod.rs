@@ -10,6 +10,7 @@
 mod control;
 pub(crate) mod db;
 pub(crate) mod host;
+pub(crate) mod index;
 mod io;
 pub(crate) mod register;
 mod rekey;
