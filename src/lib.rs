@@ -64,6 +64,7 @@ mod vfs;
 #[cfg(feature = "rusqlite")]
 pub use connection::{KeyMaterial, OpenError, OpenOptions, Rekey};
 pub use error::Failure;
+pub use format::set_known_pages;
 pub use format::{HashAlgorithm, PgnoOrder, Preset, Settings};
 pub use registration::{RegisterError, Registration, VFS_NAME, register};
 pub use secret::Key;

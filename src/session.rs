@@ -12,6 +12,7 @@
 //! is never contended; it is never held across a call into SQLite.
 
 pub mod key_cache;
+mod known;
 pub mod shared_log;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -372,7 +373,10 @@ impl Session {
         let salt = *salt.unwrap_or(codec.salt());
         choice.settings.validate()?;
         let keys = key_cache::derive(&key, &choice.settings, &salt)?;
-        let codec = Arc::new(PageCodec::new(&choice.settings, &keys)?);
+        let codec = PageCodec::new(&choice.settings, &keys)?
+            .counting(self.counters())
+            .remembering(known::shared(&keys, &choice.settings));
+        let codec = Arc::new(codec);
         Ok(Rekeyed {
             key,
             choice,
@@ -682,7 +686,9 @@ impl State {
                 keys
             }
         };
-        Ok(PageCodec::new(&settings, &keys)?.counting(Arc::clone(&self.counters)))
+        Ok(PageCodec::new(&settings, &keys)?
+            .counting(Arc::clone(&self.counters))
+            .remembering(known::shared(&keys, &settings)))
     }
 }
 

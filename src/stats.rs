@@ -78,6 +78,8 @@ counters! {
     pages_opened,
     /// Bytes of these.
     bytes_opened,
+    /// Pages among these that were authenticated before, byte for byte.
+    pages_known,
     /// Pages encrypted and authenticated.
     pages_sealed,
     /// Bytes of these.
@@ -171,6 +173,11 @@ impl Counters {
             .fetch_add((pages * page_size) as u64, RELAXED);
     }
 
+    /// A page has been recognised.
+    pub fn known(&self) {
+        self.0.pages_known.fetch_add(1, RELAXED);
+    }
+
     /// Pages have been sealed, all of this size.
     pub fn sealed(&self, pages: usize, page_size: usize) {
         self.0.pages_sealed.fetch_add(pages as u64, RELAXED);
@@ -256,7 +263,7 @@ mod tests {
         };
         assert_eq!(
             snapshot.to_string(),
-            "pages_opened=1 bytes_opened=512 pages_sealed=0 bytes_sealed=0 cipher_ns=0 mac_ns=0 kdf_ns=7"
+            "pages_opened=1 bytes_opened=512 pages_known=0 pages_sealed=0 bytes_sealed=0 cipher_ns=0 mac_ns=0 kdf_ns=7"
         );
     }
 }

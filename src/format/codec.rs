@@ -3,6 +3,9 @@
 use core::fmt;
 use core::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use zeroize::Zeroizing;
 
 use crate::crypto::cbc::CbcMessage;
 use crate::crypto::{Aes256Cbc, Backend, MacKey, Message, Tag, random};
@@ -11,6 +14,7 @@ use crate::secret::{SALT_LEN, Salt};
 use crate::stats::{Counters, Work};
 
 use super::keys::DerivedKeys;
+use super::known::KnownPages;
 use super::layout::{IV_LEN, Layout};
 use super::page1;
 use super::settings::Settings;
@@ -48,6 +52,9 @@ pub struct PageCodec {
     cipher: Aes256Cbc,
     mac: Option<MacKey>,
     counters: Arc<Counters>,
+    known: Option<Arc<KnownPages>>,
+    /// Pages are opened in order to be written: they are remembered at once.
+    writing: AtomicBool,
 }
 
 impl PageCodec {
@@ -77,6 +84,8 @@ impl PageCodec {
                 .use_hmac
                 .then(|| MacKey::with_backend(backend, settings.hmac_algorithm, keys.mac.expose())),
             counters: Arc::default(),
+            known: None,
+            writing: AtomicBool::new(false),
         })
     }
 
@@ -85,6 +94,19 @@ impl PageCodec {
     pub fn counting(mut self, counters: Arc<Counters>) -> Self {
         self.counters = counters;
         self
+    }
+
+    /// Remembers pages here from now on, which codecs of the same keys and settings
+    /// may share.
+    #[must_use]
+    pub fn remembering(mut self, known: Option<Arc<KnownPages>>) -> Self {
+        self.known = known;
+        self
+    }
+
+    /// A transaction that will write what it reads starts or ends.
+    pub fn set_writing(&self, on: bool) {
+        self.writing.store(on, Ordering::Relaxed);
     }
 
     /// Where things stand in a page.
@@ -115,8 +137,58 @@ impl PageCodec {
     /// # Panics
     /// Panics unless `page` is a page long and `pgno` at least 1.
     pub fn open(&self, pgno: u32, page: &mut [u8]) -> Result<(), PageError> {
-        self.verify(pgno, page)?;
+        if !self.is_known(pgno, page) {
+            self.verify(pgno, page)?;
+            self.came(pgno, page);
+        }
         self.decrypt(pgno, page)
+    }
+
+    /// Whether this page has been authenticated before, with the same bytes.
+    fn is_known(&self, pgno: u32, page: &[u8]) -> bool {
+        let known = self.mac.is_some()
+            && self
+                .known
+                .as_ref()
+                .is_some_and(|known| known.is_known(pgno, page));
+        if known {
+            self.counters.known();
+        }
+        known
+    }
+
+    /// A page has been authenticated.
+    fn came(&self, pgno: u32, page: &[u8]) {
+        match &self.known {
+            Some(known) if self.writing.load(Ordering::Relaxed) => known.keep([(pgno, page)]),
+            Some(known) if self.mac.is_some() => known.came(pgno, page),
+            _ => {}
+        }
+    }
+
+    /// The sealed form that a page had when it was last opened or sealed, if `plain` is
+    /// still what that opens to: what [`PageCodec::seal`] would make, at the price of a
+    /// decryption. `false`: it is not remembered, or of other content.
+    ///
+    /// # Panics
+    /// As [`PageCodec::seal`].
+    pub fn sealed_before(&self, pgno: u32, plain: &[u8], out: &mut Vec<u8>) -> bool {
+        self.check_arguments(pgno, plain);
+        if !self
+            .known
+            .as_ref()
+            .is_some_and(|known| known.copy(pgno, out))
+        {
+            return false;
+        }
+        let mut opened = Zeroizing::new(out.clone());
+        let body = self.body(pgno);
+        if !body.is_empty() {
+            let iv = self.iv(&opened);
+            self.cipher.decrypt(&iv, &mut opened[body]);
+        }
+        self.as_sqlite_sees(pgno, &mut opened);
+        opened[..] == *plain
     }
 
     /// Turns SQLite's page into SQLCipher's: a fresh random IV, ciphertext, MAC
@@ -139,6 +211,9 @@ impl PageCodec {
             .time(Work::Cipher, || self.cipher.encrypt(&iv, body));
         let tag = self.tag(pgno, page);
         self.finish(pgno, page, tag.as_ref());
+        if let Some(known) = &self.known {
+            known.keep([(pgno, &*page)]);
+        }
         Ok(())
     }
 
@@ -166,10 +241,19 @@ impl PageCodec {
     pub fn open_batch(&self, pages: &mut [PageRef<'_>], results: &mut Vec<Result<(), PageError>>) {
         results.clear();
         for group in pages.chunks_mut(GROUP) {
-            let tags = self.tags(group);
-            for (page, tag) in group.iter_mut().zip(&tags) {
+            let mut known = [false; GROUP];
+            for (known, page) in known.iter_mut().zip(&*group) {
+                *known = self.is_known(page.pgno, page.bytes);
+            }
+            let tags = self.tags(group, &known);
+            for ((page, tag), known) in group.iter_mut().zip(&tags).zip(known) {
                 let tag = self.mac.as_ref().map(|_| tag);
-                let result = self.verdict(page.pgno, page.bytes, tag);
+                let result = match known {
+                    true => Ok(()),
+                    false => self
+                        .verdict(page.pgno, page.bytes, tag)
+                        .inspect(|()| self.came(page.pgno, page.bytes)),
+                };
                 results.push(result.and_then(|()| self.decrypt(page.pgno, page.bytes)));
             }
         }
@@ -207,10 +291,13 @@ impl PageCodec {
             self.counters.time(Work::Cipher, || {
                 self.cipher.encrypt_many(&mut messages[..count]);
             });
-            let tags = self.tags(group);
+            let tags = self.tags(group, &[false; GROUP]);
             for (page, tag) in group.iter_mut().zip(&tags) {
                 let tag = self.mac.as_ref().map(|_| tag);
                 self.finish(page.pgno, page.bytes, tag);
+            }
+            if let Some(known) = &self.known {
+                known.keep(group.iter().map(|page| (page.pgno, &*page.bytes)));
             }
         }
         Ok(())
@@ -245,22 +332,32 @@ impl PageCodec {
         Some(self.counters.time(Work::Mac, || mac.tag(message)))
     }
 
-    /// The MACs of up to [`GROUP`] pages; with HMAC off there are none.
-    fn tags(&self, pages: &[PageRef<'_>]) -> [Tag; GROUP] {
+    /// The MACs of up to [`GROUP`] pages, but of those that are known; with HMAC off
+    /// there are none.
+    fn tags(&self, pages: &[PageRef<'_>], known: &[bool; GROUP]) -> [Tag; GROUP] {
         let mut tags = [Tag::default(); GROUP];
-        if let Some(mac) = &self.mac {
-            let empty = Message {
-                data: &[],
-                suffix: [0; 4],
-            };
-            let mut messages = [empty; GROUP];
-            for (message, page) in messages.iter_mut().zip(pages) {
-                self.check_arguments(page.pgno, page.bytes);
-                *message = self.message(page.pgno, page.bytes);
+        let Some(mac) = &self.mac else {
+            return tags;
+        };
+        let empty = Message {
+            data: &[],
+            suffix: [0; 4],
+        };
+        let (mut messages, mut places, mut count) = ([empty; GROUP], [0; GROUP], 0);
+        for (place, (page, known)) in pages.iter().zip(known).enumerate() {
+            self.check_arguments(page.pgno, page.bytes);
+            if !known {
+                messages[count] = self.message(page.pgno, page.bytes);
+                places[count] = place;
+                count += 1;
             }
-            self.counters.time(Work::Mac, || {
-                mac.tags(&messages[..pages.len()], &mut tags[..pages.len()]);
-            });
+        }
+        let mut found = [Tag::default(); GROUP];
+        self.counters.time(Work::Mac, || {
+            mac.tags(&messages[..count], &mut found[..count]);
+        });
+        for (place, tag) in places[..count].iter().zip(found) {
+            tags[*place] = tag;
         }
         tags
     }
@@ -293,11 +390,16 @@ impl PageCodec {
                 .time(Work::Cipher, || self.cipher.decrypt(&iv, body));
         }
         self.counters.opened(1, page.len());
+        self.as_sqlite_sees(pgno, page);
+        Ok(())
+    }
+
+    /// What opening does after the decryption.
+    fn as_sqlite_sees(&self, pgno: u32, page: &mut [u8]) {
         page[self.layout.body_end()..].fill(0);
         if pgno == 1 && self.layout.plaintext_header() == 0 {
             page[..SALT_LEN].copy_from_slice(page1::MAGIC);
         }
-        Ok(())
     }
 
     /// Random bytes that sealing a page takes: the IV, and what of the reserve the

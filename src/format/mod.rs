@@ -4,6 +4,7 @@
 pub mod codec;
 pub mod key_text;
 pub mod keys;
+pub mod known;
 pub mod layout;
 pub mod page1;
 pub mod scratch;
@@ -11,6 +12,7 @@ pub mod settings;
 
 pub use codec::{PageCodec, PageRef};
 pub use keys::{DerivedKeys, derive};
+pub use known::{KnownPages, set_known_pages};
 pub use layout::Layout;
 pub use scratch::ScratchCipher;
 pub use settings::{Choice, HashAlgorithm, PgnoOrder, Preset, Settings};

@@ -644,7 +644,7 @@ impl Database {
         self.ahead.forget();
         self.lower.lock(level)?;
         let first = self.level == ffi::SQLITE_LOCK_NONE;
-        self.level = level;
+        self.set_level(level);
         if !first {
             return Ok(None);
         }
@@ -653,9 +653,20 @@ impl Database {
         })
     }
 
+    /// From the reserved lock on, pages are read to be saved in the journal and written.
+    fn set_level(&mut self, level: c_int) {
+        let writes = |level| level > ffi::SQLITE_LOCK_SHARED;
+        if writes(level) != writes(self.level)
+            && let Some(codec) = self.session.codec()
+        {
+            codec.set_writing(writes(level));
+        }
+        self.level = level;
+    }
+
     pub(crate) fn unlock(&mut self, level: c_int) -> Result {
         let flushed = self.flush();
-        self.level = level;
+        self.set_level(level);
         self.known_size = 0;
         self.ahead.forget();
         self.lower.unlock(level).and(flushed)

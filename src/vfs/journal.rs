@@ -115,10 +115,13 @@ impl Journal {
         if let Err(refusal) = check_plain_page(codec.layout(), pgno, data) {
             return self.fail(Failure::Refused(refusal));
         }
-        self.record.clear();
-        self.record.extend_from_slice(data);
-        if let Err(error) = codec.seal(pgno, &mut self.record) {
-            return self.fail(error.into());
+        // What SQLite saves is the page as it is on disk.
+        if !codec.sealed_before(pgno, data, &mut self.record) {
+            self.record.clear();
+            self.record.extend_from_slice(data);
+            if let Err(error) = codec.seal(pgno, &mut self.record) {
+                return self.fail(error.into());
+            }
         }
         self.lower.write(&self.record, offset)?;
         self.pending = Some(Pending::Shift {
