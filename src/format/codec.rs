@@ -168,11 +168,18 @@ impl PageCodec {
 
     /// The sealed form that a page had when it was last opened or sealed, if `plain` is
     /// still what that opens to: what [`PageCodec::seal`] would make, at the price of a
-    /// decryption. `false`: it is not remembered, or of other content.
+    /// decryption, for which it needs `room`. `false`: it is not remembered, or of other
+    /// content.
     ///
     /// # Panics
     /// As [`PageCodec::seal`].
-    pub fn sealed_before(&self, pgno: u32, plain: &[u8], out: &mut Vec<u8>) -> bool {
+    pub fn sealed_before(
+        &self,
+        pgno: u32,
+        plain: &[u8],
+        out: &mut Vec<u8>,
+        room: &mut Zeroizing<Vec<u8>>,
+    ) -> bool {
         self.check_arguments(pgno, plain);
         if !self
             .known
@@ -181,14 +188,15 @@ impl PageCodec {
         {
             return false;
         }
-        let mut opened = Zeroizing::new(out.clone());
+        room.clear();
+        room.extend_from_slice(out);
         let body = self.body(pgno);
         if !body.is_empty() {
-            let iv = self.iv(&opened);
-            self.cipher.decrypt(&iv, &mut opened[body]);
+            let iv = self.iv(room);
+            self.cipher.decrypt(&iv, &mut room[body]);
         }
-        self.as_sqlite_sees(pgno, &mut opened);
-        opened[..] == *plain
+        self.as_sqlite_sees(pgno, room);
+        room[..] == *plain
     }
 
     /// Turns SQLite's page into SQLCipher's: a fresh random IV, ciphertext, MAC

@@ -40,6 +40,7 @@ pub(crate) struct Journal {
     header: u64,
     seed: Option<u32>,
     record: Zeroizing<Vec<u8>>,
+    room: Zeroizing<Vec<u8>>,
 }
 
 impl Journal {
@@ -53,6 +54,7 @@ impl Journal {
             header: 0,
             seed: None,
             record: Zeroizing::default(),
+            room: Zeroizing::default(),
         }
     }
 
@@ -116,7 +118,7 @@ impl Journal {
             return self.fail(Failure::Refused(refusal));
         }
         // What SQLite saves is the page as it is on disk.
-        if !codec.sealed_before(pgno, data, &mut self.record) {
+        if !codec.sealed_before(pgno, data, &mut self.record, &mut self.room) {
             self.record.clear();
             self.record.extend_from_slice(data);
             if let Err(error) = codec.seal(pgno, &mut self.record) {

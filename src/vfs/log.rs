@@ -92,6 +92,8 @@ pub(crate) struct Log {
     /// where overwriting a sector is not safe, and wants a sync within the copy.
     /// (Whether that is so, it asks the database's file; this one may not know.)
     last_frame: Option<Zeroizing<Vec<u8>>>,
+    /// Memory for the next frame.
+    spare: Zeroizing<Vec<u8>>,
     /// The last checkpoint whose first page has been authenticated.
     checked: u64,
     buffer: Zeroizing<Vec<u8>>,
@@ -107,6 +109,7 @@ impl Log {
             tail: None,
             rewrite: None,
             last_frame: None,
+            spare: Zeroizing::default(),
             checked: 0,
             buffer: Zeroizing::default(),
         }
@@ -316,9 +319,11 @@ impl Log {
     fn assemble(&mut self, codec: &PageCodec, at: Place, data: &[u8]) -> Result {
         let whole = frame_len(codec.layout().page_size());
         if at.within == 0 {
+            let mut bytes = core::mem::take(&mut self.spare);
+            bytes.clear();
             self.assembly = Some(Assembly {
                 frame: at.frame,
-                bytes: Zeroizing::new(Vec::with_capacity(whole)),
+                bytes,
                 written: None,
             });
         }
@@ -339,7 +344,7 @@ impl Log {
         }
         // SQLite pads by the capabilities of the database file, which are not always
         // this one's (the URI parameter psow means that file alone).
-        self.last_frame = Some(assembly.bytes);
+        self.spare = self.last_frame.replace(assembly.bytes).unwrap_or_default();
         Ok(())
     }
 
