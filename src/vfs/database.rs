@@ -28,6 +28,9 @@ use super::lower::{LowerFile, LowerVfs, SideName};
 use super::rewrite::{Broken, Rewrite};
 use super::sharing::Sharing;
 
+/// Where SQLite's 16-byte reads at the start of a transaction begin (`dbFileVers`).
+const CHANGE_COUNTER: u64 = 24;
+
 /// Most empty pages that are sealed and written at once to fill a gap.
 const GAP_BATCH: u64 = 64;
 
@@ -174,11 +177,47 @@ impl Database {
             Some(codec) => codec,
             None => return self.lower.read(buf, offset),
         };
+        if self.read_change_counter(&codec, buf, offset)? {
+            return Ok(());
+        }
         let page_size = codec.layout().page_size() as u64;
         if buf.len() as u64 == page_size && offset.is_multiple_of(page_size) {
             return self.read_page(codec, page_number(offset, page_size)?, buf);
         }
         self.read_pieces(codec, buf, offset)
+    }
+
+    /// The 16 bytes by which SQLite sees, whenever it takes the first lock, whether
+    /// its cache is still good. As long as page 1 has the IV and MAC with which it was
+    /// last opened it is that page, and so they are all that is read of it.
+    fn read_change_counter(
+        &self,
+        codec: &Arc<PageCodec>,
+        buf: &mut [u8],
+        offset: u64,
+    ) -> Result<bool> {
+        let Some(page1) = &self.page1 else {
+            return Ok(false);
+        };
+        let asked = offset == CHANGE_COUNTER && buf.len() == 16;
+        // In a plaintext header they are not part of what IV and MAC go with.
+        let sealed = codec.layout().start(1) as u64 <= CHANGE_COUNTER;
+        if !asked || !sealed || !Arc::ptr_eq(&page1.codec, codec) {
+            return Ok(false);
+        }
+        let reserve = &page1.sealed[codec.layout().body_end()..];
+        let mut stored = [0; u8::MAX as usize];
+        let stored = &mut stored[..reserve.len()];
+        match self.lower.read(stored, codec.layout().body_end() as u64) {
+            Ok(()) => {}
+            Err(Code::SHORT_READ) => return Ok(false),
+            Err(code) => return Err(code),
+        }
+        if stored != reserve {
+            return Ok(false);
+        }
+        buf.copy_from_slice(&page1.plain[offset as usize..][..16]);
+        Ok(true)
     }
 
     fn read_unkeyed(&mut self, buf: &mut [u8], offset: u64) -> Result {
