@@ -84,6 +84,13 @@ fn wants_recovery(error: &OpenError) -> bool {
     )
 }
 
+/// Has SQLite undo at once what an operation in place has left half done: whoever reads
+/// next plays its journal back.
+pub(crate) fn undo(db: &Connection) {
+    // Whatever comes of it, there is an error to tell of already.
+    let _ = db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
+}
+
 /// Bytes of a page. (An encrypted database tells them as text, as SQLCipher does.)
 pub(crate) fn page_size(db: &Connection) -> Result<u32> {
     let sql = "SELECT CAST(page_size AS INTEGER) FROM pragma_page_size";

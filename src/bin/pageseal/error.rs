@@ -224,7 +224,12 @@ impl From<rusqlite::Error> for CliError {
             Some(ErrorCode::OperationInterrupted) => Kind::Interrupted,
             _ => Kind::Failed,
         };
-        let error = Self::new(kind, error.to_string());
+        let message = match &error {
+            // Without the statement, which may have many lines.
+            rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+            error => error.to_string(),
+        };
+        let error = Self::new(kind, message);
         match kind {
             Kind::Busy => error.hint("another program is using it: try again"),
             Kind::Damaged => error.hint("`pageseal verify` lists the damage"),

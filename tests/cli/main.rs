@@ -1,0 +1,25 @@
+//! The command line, run as a program on files that SQLCipher wrote.
+//!
+//! `cases/*.md` are console sessions that one can read; `SNAPSHOTS=overwrite` writes
+//! down what the program says now. `vectors` runs it on every compatibility vector.
+
+mod cases;
+mod everywhere;
+mod key_forms;
+mod large;
+mod session;
+mod vectors;
+mod wrong_inputs;
+
+#[path = "../support/content_hash.rs"]
+mod content_hash;
+#[path = "../shim/support/manifest.rs"]
+mod manifest;
+
+/// What `manifest` needs of its own test.
+mod disk {
+    pub(crate) use super::session::beside;
+}
+mod open {
+    pub(crate) use super::session::open;
+}
