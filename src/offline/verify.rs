@@ -174,9 +174,7 @@ fn pages_in_file(
             let whole = there / page_size;
             let pages = buf[..whole * page_size].chunks_exact_mut(page_size);
             let pages = (first..).zip(pages);
-            let pages: Vec<_> = pages
-                .map(|(pgno, bytes)| PageRef { pgno, bytes })
-                .collect();
+            let pages: Vec<_> = pages.map(|(pgno, bytes)| PageRef { pgno, bytes }).collect();
             let bad = faults(snapshot.codec(), &pages);
             found.add(snapshot, bad.into_iter().map(|(_, bad)| bad));
             let missing = first + whole as u32..first + piece.count as u32;

@@ -25,10 +25,9 @@ fn check(name: &str) {
     let actual = replay(&text);
     // Backslashes are no paths here, but SQL.
     let compare = snapbox::Assert::new().normalize_paths(false);
-    compare.action_env("SNAPSHOTS").eq(
-        actual,
-        snapbox::Data::read_from(path.as_ref(), None),
-    );
+    compare
+        .action_env("SNAPSHOTS")
+        .eq(actual, snapbox::Data::read_from(path.as_ref(), None));
 }
 
 /// The text with today's answers.

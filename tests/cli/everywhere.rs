@@ -136,7 +136,8 @@ fn bash_completes() {
     let ask = "source ./complete.bash; COMP_WORDS=(pageseal ver); COMP_CWORD=1; \
                _pageseal pageseal ver pageseal; echo \"${COMPREPLY[@]}\"";
     let mut bash = std::process::Command::new("bash");
-    bash.args(["--norc", "-c", ask]).current_dir(session.path(""));
+    bash.args(["--norc", "-c", ask])
+        .current_dir(session.path(""));
     let answer = crate::session::Answer::of(&mut bash).fine();
     assert_eq!(answer.stdout, "verify\n", "{}", answer.stderr);
 }
@@ -154,8 +155,14 @@ fn a_man_page_for_each_command() {
     for command in COMMANDS.map(|command| command[0]).iter().chain(&OTHERS) {
         let page = session.path(&format!("man1/pageseal-{command}.1"));
         let page = fs::read_to_string(page).expect("a page");
-        assert!(page.contains(&format!(".TH pageseal-{command} 1")), "{page}");
-        assert!(page.contains("EXTRA") && page.contains("pageseal"), "{page}");
+        assert!(
+            page.contains(&format!(".TH pageseal-{command} 1")),
+            "{page}"
+        );
+        assert!(
+            page.contains("EXTRA") && page.contains("pageseal"),
+            "{page}"
+        );
     }
     assert_eq!(session.run(&["man", "--dir", "none"]).code, Some(6));
 }

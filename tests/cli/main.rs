@@ -13,6 +13,8 @@ mod wrong_inputs;
 
 #[path = "../support/content_hash.rs"]
 mod content_hash;
+// Not all of what the manifest says is asked here.
+#[allow(dead_code)]
 #[path = "../shim/support/manifest.rs"]
 mod manifest;
 
@@ -21,5 +23,6 @@ mod disk {
     pub(crate) use super::session::beside;
 }
 mod open {
+    #[allow(unused_imports)]
     pub(crate) use super::session::open;
 }

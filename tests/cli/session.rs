@@ -1,7 +1,9 @@
 //! A directory to work in, and the program run in it.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -43,6 +45,43 @@ impl Session {
         Answer::of(self.pageseal().args(args))
     }
 
+    /// The program as somebody who may write nothing here but into `out`, and read what
+    /// everybody may. (Whoever runs the tests as root becomes somebody else for it; a
+    /// user's own directory is made read-only.)
+    #[cfg(unix)]
+    pub(crate) fn unprivileged(&self) -> Command {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        use std::os::unix::process::CommandExt;
+        let chmod = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
+        };
+        let dir = self.dir.path();
+        let out = self.path("out");
+        if !out.exists() {
+            fs::create_dir(&out).expect("a directory");
+            // The program itself may lie where only root may look.
+            fs::copy(env!("CARGO_BIN_EXE_pageseal"), out.join("pageseal")).expect("a copy");
+            chmod(&out, 0o777);
+        }
+        let mut command = Command::new(out.join("pageseal"));
+        command.current_dir(dir).stdin(Stdio::null());
+        if fs::metadata(dir).expect("the directory").uid() == 0 {
+            chmod(dir, 0o755);
+            command.uid(65534).gid(65534);
+        } else {
+            chmod(dir, 0o555);
+        }
+        command
+    }
+
+    /// Ends what [`Session::unprivileged`] began: the directory can be written to.
+    #[cfg(unix)]
+    pub(crate) fn privileged_again(&self) {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = self.dir.path();
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).expect("permissions");
+    }
+
     /// Copies a vector and its side files here.
     pub(crate) fn vector(&self, name: &str) -> PathBuf {
         let mut found = false;
@@ -66,19 +105,31 @@ impl Session {
     }
 
     /// Every file here, with its bytes.
-    pub(crate) fn everything(&self) -> Vec<(OsString, Vec<u8>)> {
+    pub(crate) fn everything(&self) -> Vec<(OsString, Bytes)> {
         let mut files: Vec<_> = fs::read_dir(self.dir.path())
             .expect("the directory")
             .map(|entry| entry.expect("an entry"))
             .map(|entry| {
                 (
                     entry.file_name(),
-                    fs::read(entry.path()).unwrap_or_default(),
+                    Bytes(fs::read(entry.path()).unwrap_or_default()),
                 )
             })
             .collect();
         files.sort();
         files
+    }
+}
+
+/// The bytes of a file, which nobody wants to read in a failure's report.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Bytes(Vec<u8>);
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut hash = DefaultHasher::new();
+        self.0.hash(&mut hash);
+        write!(f, "{} bytes, hash {:x}", self.0.len(), hash.finish())
     }
 }
 
@@ -126,6 +177,7 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Opens a database through the VFS, without a key.
+#[allow(dead_code)] // for the manifest, which the tests here ask for no connection
 pub(crate) fn open(path: impl AsRef<Path>) -> rusqlite::Result<Connection> {
     pageseal::register().expect("the VFS");
     let flags = rusqlite::OpenFlags::default();

@@ -2,7 +2,7 @@
 
 use std::fs;
 #[cfg(unix)]
-use std::os::unix::{fs::MetadataExt, fs::PermissionsExt, process::CommandExt};
+use std::os::unix::fs::PermissionsExt;
 
 use crate::session::{Answer, Session, damage};
 
@@ -205,78 +205,121 @@ fn the_wrong_kind_of_file() {
     }
 }
 
-/// As a user that may not read the file, or not write beside it. (Whoever runs the
-/// tests as root becomes somebody else for it.)
+/// As a user that may not write beside the file, and then not read it.
 #[cfg(unix)]
 #[test]
 fn no_permission() {
     let session = Session::new();
     let path = session.vector("preset-3");
-    let dir = session.path("");
-    let is_root = fs::metadata(&dir).expect("the directory").uid() == 0;
-    fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).expect("permissions");
-    let become_nobody = |args: &[&str]| {
-        let mut command = session.pageseal();
-        if is_root {
-            // The program itself lies where only root may look.
-            let program = std::env::temp_dir().join(format!("pageseal-{}", std::process::id()));
-            if !program.exists() {
-                fs::copy(env!("CARGO_BIN_EXE_pageseal"), &program).expect("a copy");
-            }
-            command = std::process::Command::new(program);
-            command.current_dir(&dir).uid(65534).gid(65534);
-        }
-        Answer::of(command.args(args).args(V3))
-    };
+    drop(session.unprivileged());
     let before = session.everything();
-    // In a directory that others may not write to (a user's own is made so).
-    if !is_root {
-        fs::set_permissions(&dir, fs::Permissions::from_mode(0o555)).expect("permissions");
+    let run = |args: &[&str]| Answer::of(session.unprivileged().args(args).args(V3));
+    let refused = |args: &[&str]| {
+        let answer = run(args);
+        assert_eq!(answer.code, Some(6), "{args:?}: {}", answer.stderr);
+        assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
+        answer.stderr
+    };
+    for command in ["decrypt", "copy", "recover"] {
+        let said = refused(&[command, "preset-3.db", "out.db"]);
+        assert!(said.contains("check the permissions"), "{said}");
     }
-    for command in ["decrypt", "recover"] {
-        let answer = become_nobody(&[command, "preset-3.db", "out.db"]);
-        assert_eq!(answer.code, Some(6), "{command}: {}", answer.stderr);
-        assert!(answer.stderr.contains("permissions"), "{}", answer.stderr);
+    // Reading needs no more than that the file can be read.
+    assert_eq!(run(&["verify", "preset-3.db"]).code, Some(0));
+    for command in ["rekey", "migrate"] {
+        let new = ["--new-key-file", "new"];
+        let new = if command == "rekey" { &new[..] } else { &[] };
+        refused(&[&[command, "preset-3.db"], new].concat());
     }
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("permissions");
+    let mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode));
+    mode(0o000).expect("permissions");
     for args in [
-        &["verify", "preset-3.db"][..],
-        &["decrypt", "preset-3.db", "out.db"],
+        &["info", "preset-3.db"][..],
+        &["verify", "preset-3.db"],
+        &["decrypt", "preset-3.db", "out/out.db"],
+        &["sql", "preset-3.db", "SELECT 1"],
         &["rekey", "preset-3.db", "--new-key-file", "new"],
     ] {
-        let answer = become_nobody(args);
-        assert_eq!(answer.code, Some(6), "{args:?}: {}", answer.stderr);
-        assert!(answer.stderr.contains("permissions"), "{}", answer.stderr);
+        let said = refused(args);
+        assert!(said.contains("check the permissions"), "{said}");
     }
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("permissions");
-    fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).expect("permissions");
+    mode(0o644).expect("permissions");
+    session.privileged_again();
     assert_eq!(session.everything(), before);
-    if is_root {
-        let program = std::env::temp_dir().join(format!("pageseal-{}", std::process::id()));
-        fs::remove_file(program).expect("the copy");
-    }
 }
+
+const WRITERS: [&str; 6] = [
+    "decrypt rich-v4.db out.db",
+    "encrypt plaintext.db out.db --page-size 65536",
+    "copy rich-v4.db out.db",
+    "recover rich-v4.db out.db",
+    "rekey rich-v4.db --new-key-file new",
+    "migrate rich-v4.db --compat 4 --new-page-size 8192",
+];
 
 /// A disk that is full, in the way of a limit on the size of files.
 #[cfg(unix)]
 #[test]
-fn full_disk() {
+fn file_too_large() {
     let session = Session::new();
     session.vector("rich-v4");
+    session.vector("plaintext");
     let program = env!("CARGO_BIN_EXE_pageseal");
     let before = session.everything();
-    for command in [
-        "decrypt rich-v4.db out.db",
-        "copy rich-v4.db out.db",
-        "recover rich-v4.db out.db",
-    ] {
+    for command in WRITERS {
+        // In blocks of 512 bytes or 1024, as the shell likes: less than any output.
+        let limit = if command.starts_with("encrypt") {
+            8
+        } else {
+            32
+        };
         let script = format!(
-            "trap '' XFSZ; ulimit -f 32; exec {program} {command} --kdf-iter 1000 --key-file key"
+            "trap '' XFSZ; ulimit -f {limit}; exec {program} {command} --kdf-iter 1000 --key-file key"
         );
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", &script]).current_dir(session.path(""));
         let answer = Answer::of(&mut shell);
         assert_eq!(answer.code, Some(6), "{command}: {}", answer.stderr);
+        assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
+        assert_eq!(session.everything(), before, "{command}");
+    }
+}
+
+/// A disk that is full, where the system lets the test mount one of its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn full_disk() {
+    let session = Session::new();
+    session.vector("rich-v4");
+    session.vector("plaintext");
+    let program = env!("CARGO_BIN_EXE_pageseal");
+    fs::create_dir(session.path("disk")).expect("a directory");
+    let before = session.everything();
+    for command in WRITERS {
+        // The files fit; nothing as large as they are fits beside them.
+        let script = format!(
+            "mount -t tmpfs -o size=124k tmpfs disk || exit 99
+             cp *.db key new disk && cd disk && sha256sum * > ../before
+             {program} {command} --kdf-iter 1000 --key-file key
+             code=$?; sha256sum * | cmp - ../before || code=98; exit $code"
+        );
+        let mut unshare = std::process::Command::new("unshare");
+        unshare.args(["--mount", "--map-root-user", "sh", "-c", &script]);
+        let answer = match unshare.current_dir(session.path("")).output() {
+            Ok(_) => Answer::of(&mut unshare),
+            Err(error) => return eprintln!("not tested: unshare: {error}"),
+        };
+        if answer.code == Some(99) || answer.stderr.starts_with("unshare:") {
+            return eprintln!("not tested: {}", answer.stderr);
+        }
+        assert_eq!(answer.code, Some(6), "{command}: {}", answer.stderr);
+        assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
+        assert!(
+            answer.stderr.contains("free some space"),
+            "{command}: {}",
+            answer.stderr
+        );
+        fs::remove_file(session.path("before")).expect("the sums");
         assert_eq!(session.everything(), before, "{command}");
     }
 }
@@ -334,4 +377,92 @@ fn interrupted() {
         }
         assert!(interrupted, "{command:?} is faster than this test");
     }
+}
+
+/// SIGINT while a database is rewritten in place: one of the two keys opens it, and
+/// what it holds is whole.
+#[cfg(unix)]
+#[test]
+fn interrupted_in_place() {
+    let session = Session::new();
+    let fill = "CREATE TABLE t(a); WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n \
+                WHERE x<20000) INSERT INTO t SELECT hex(randomblob(500)) FROM n;";
+    let settings = ["--kdf-iter", "1000", "--key-file"];
+    let sql = |key, sql| {
+        let args = [&["sql", "big.db", sql][..], &settings, &[key]].concat();
+        session.run(&args)
+    };
+    let create = [
+        &["sql", "--create", "big.db", fill][..],
+        &settings,
+        &["key"],
+    ]
+    .concat();
+    session.run(&create).fine();
+    let sum = "SELECT count(*), sum(length(a)), max(a), min(a) FROM t; PRAGMA integrity_check";
+    let expected = sql("key", sum).fine().stdout;
+    let mut interrupted = 0;
+    for wait in [10, 30, 60, 100, 150, 200] {
+        for command in [
+            &["rekey", "big.db", "--new-key-file", "new"][..],
+            &[
+                "migrate",
+                "big.db",
+                "--compat",
+                "4",
+                "--new-kdf-iter",
+                "1000",
+                "--new-page-size",
+                "8192",
+            ],
+        ] {
+            let keep = fs::read(session.path("big.db")).expect("the database");
+            let mut program = session.pageseal();
+            program.args(command).args(settings).arg("key");
+            let child = program
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .expect("the program runs");
+            std::thread::sleep(std::time::Duration::from_millis(wait));
+            let id = child.id().to_string();
+            let sent = std::process::Command::new("kill")
+                .args(["-INT", &id])
+                .status();
+            assert!(sent.is_ok());
+            let output = child.wait_with_output().expect("it ends");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                !session.path("big.db-migrate").exists(),
+                "{command:?}: {said}"
+            );
+            if output.status.code() == Some(130) {
+                interrupted += 1;
+                assert!(said.contains("OLD"), "{said}");
+            }
+            if output.status.code() == Some(0) {
+                let new = match command[0] {
+                    "rekey" => sql("new", sum),
+                    _ => session.run(
+                        &[
+                            &["sql", "big.db", sum, "--page-size", "8192"][..],
+                            &settings,
+                            &["key"],
+                        ]
+                        .concat(),
+                    ),
+                };
+                assert_eq!(new.fine().stdout, expected, "{command:?}");
+            } else {
+                assert_eq!(
+                    sql("key", sum).fine().stdout,
+                    expected,
+                    "{command:?} after {wait} ms"
+                );
+            }
+            assert!(!session.path("big.db-journal").exists(), "{command:?}");
+            fs::write(session.path("big.db"), keep).expect("the database");
+        }
+    }
+    assert!(interrupted > 0, "both are faster than this test");
 }
