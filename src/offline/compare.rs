@@ -56,7 +56,7 @@ pub fn compare(
     let common = a.pages().min(b.pages());
     progress.begin(u64::from(common) * page_size as u64);
     let found = Mutex::new((Vec::new(), false));
-    lanes::work(
+    let done = lanes::work(
         threads,
         (1, common.into()),
         page_size,
@@ -90,7 +90,9 @@ pub fn compare(
             found.1 |= counters;
             Ok(())
         },
-    )?;
+    );
+    let done = a.files().unless_changed(done);
+    b.files().unless_changed(done)?;
     a.files().check_unchanged()?;
     b.files().check_unchanged()?;
     let (mut differing, counters) = found.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -112,7 +112,7 @@ impl Snapshot {
     pub fn open_damaged(files: Files, access: Option<&Access>) -> Result<Self> {
         match access {
             Some(access) => {
-                let unlocked = access::unlock(&files, access)?;
+                let unlocked = files.unless_changed(access::unlock(&files, access))?;
                 let page_size = unlocked.codec.layout().page_size() as u32;
                 let header = unlocked.page1.and_then(|page| Header::parse(&page));
                 let sealed = Sealed {

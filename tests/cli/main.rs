@@ -8,6 +8,8 @@ mod everywhere;
 mod key_forms;
 mod large;
 mod session;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod vectors;
 mod wrong_inputs;
 

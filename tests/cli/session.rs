@@ -4,8 +4,10 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -146,7 +148,16 @@ impl Answer {
             status,
             stdout,
             stderr,
-        } = command.output().expect("the program runs");
+        } = loop {
+            match command.output() {
+                // Another thread is just starting a process, which has inherited a
+                // program's copy that is open for writing.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                output => break output.expect("the program runs"),
+            }
+        };
         Self {
             stdout: String::from_utf8(stdout).expect("UTF-8"),
             stderr: String::from_utf8(stderr).expect("UTF-8"),
