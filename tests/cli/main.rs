@@ -5,6 +5,10 @@
 
 mod cases;
 mod everywhere;
+#[cfg(unix)]
+mod full_disk;
+#[cfg(unix)]
+mod interrupted;
 mod key_forms;
 mod large;
 mod session;
