@@ -173,6 +173,9 @@ proptest! {
                 _ => {}
             }
         }
+        let verified: Vec<_> = sealed.iter().zip(&numbers)
+            .map(|(page, &(pgno, ..))| codec.verify(pgno, page))
+            .collect();
         let mut single = sealed.clone();
         let expected: Vec<_> = single.iter_mut().zip(&numbers)
             .map(|(page, &(pgno, ..))| codec.open(pgno, page))
@@ -181,6 +184,8 @@ proptest! {
             .map(|(bytes, &(pgno, ..))| PageRef { pgno, bytes })
             .collect();
         let mut results = vec![Ok(()); 3];
+        codec.verify_batch(&refs, &mut results);
+        prop_assert_eq!(&results, &verified);
         codec.open_batch(&mut refs, &mut results);
         prop_assert_eq!(&results, &expected);
         prop_assert_eq!(&sealed, &single);

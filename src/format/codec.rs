@@ -239,6 +239,23 @@ impl PageCodec {
         self.verdict(pgno, page, tag.as_ref())
     }
 
+    /// Checks each page as [`PageCodec::verify`] does, and puts each page's result into
+    /// `results` (emptied first) in the same order. From a few pages on this is several
+    /// times faster than one by one, as [`PageCodec::open_batch`] is.
+    ///
+    /// # Panics
+    /// As [`PageCodec::verify`].
+    pub fn verify_batch(&self, pages: &[PageRef<'_>], results: &mut Vec<Result<(), PageError>>) {
+        results.clear();
+        for group in pages.chunks(GROUP) {
+            let tags = self.tags(group);
+            for (page, tag) in group.iter().zip(&tags) {
+                let tag = self.mac.as_ref().map(|_| tag);
+                results.push(self.verdict(page.pgno, page.bytes, tag));
+            }
+        }
+    }
+
     /// Opens each page by itself, and puts each page's result into `results`
     /// (emptied first) in the same order. From a few pages on this is several
     /// times faster than opening them one by one: their MACs are computed side by

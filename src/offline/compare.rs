@@ -1,5 +1,6 @@
 //! Are two databases the same, page by page, once decrypted?
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use zeroize::Zeroizing;
@@ -18,8 +19,9 @@ pub struct Comparison {
     pub comparable: bool,
     /// The pages that differ, or that only one of the two has.
     pub differing: Vec<u32>,
-    /// Whether page 1 differs in the counters and the SQLite version that every
-    /// transaction writes, which are not held against it.
+    /// Whether page 1 differs in its counters (of changes, of the schema's versions) or
+    /// in the SQLite version that every transaction writes. A backup changes them; they
+    /// are not held against it.
     pub counters: bool,
 }
 
@@ -54,7 +56,7 @@ pub fn compare(
     let common = a.pages().min(b.pages());
     progress.begin(u64::from(common) * page_size as u64);
     let found = Mutex::new((Vec::new(), false));
-    lanes::work(
+    let done = lanes::work(
         threads,
         (1, common.into()),
         page_size,
@@ -88,7 +90,9 @@ pub fn compare(
             found.1 |= counters;
             Ok(())
         },
-    )?;
+    );
+    let done = a.files().unless_changed(done);
+    b.files().unless_changed(done)?;
     a.files().check_unchanged()?;
     b.files().check_unchanged()?;
     let (mut differing, counters) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -99,13 +103,17 @@ pub fn compare(
     Ok(result)
 }
 
-/// Blanks what every transaction changes on page 1: the change counter, and the
-/// version that it is valid for with the SQLite that wrote it.
-fn take_counters(page: &mut [u8]) -> [u8; 12] {
-    let mut taken = [0; 12];
-    taken[..4].copy_from_slice(&page[24..28]);
-    taken[4..].copy_from_slice(&page[92..100]);
-    page[24..28].fill(0);
-    page[92..100].fill(0);
+/// Where page 1 holds what says how often something was changed, and not what is
+/// there: the change counter, the schema's version (which SQLite's backup counts up in
+/// the copy), and the change for which the page count is valid, with the SQLite that
+/// wrote it.
+const COUNTERS: [Range<usize>; 3] = [24..28, 40..44, 92..100];
+
+/// Blanks the counters of page 1, and returns what they were.
+fn take_counters(page: &mut [u8]) -> Vec<u8> {
+    let taken = COUNTERS.map(|range| page[range].to_vec()).concat();
+    for range in COUNTERS {
+        page[range].fill(0);
+    }
     taken
 }

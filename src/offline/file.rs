@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::error::{OfflineError, Result, io_error};
 
@@ -31,6 +31,28 @@ impl Stamp {
     }
 }
 
+/// No coarser are the clocks by which file systems stamp writes (but FAT's, of two
+/// seconds).
+const TICK: Duration = Duration::from_millis(20);
+
+/// How often a file that is just being written to is looked at again.
+const PATIENCE: usize = 5;
+
+/// The stamp of a file, taken when its last write lies a tick back: another write in
+/// the same tick would leave the stamp as it is.
+fn settled(file: &File) -> io::Result<Stamp> {
+    let mut stamp = Stamp::of(&file.metadata()?);
+    for _ in 0..PATIENCE {
+        let age = stamp.modified.and_then(|time| time.elapsed().ok());
+        if age.is_none_or(|age| age > TICK) {
+            break;
+        }
+        std::thread::sleep(TICK);
+        stamp = Stamp::of(&file.metadata()?);
+    }
+    Ok(stamp)
+}
+
 impl ReadFile {
     /// Opens a regular file.
     ///
@@ -43,11 +65,11 @@ impl ReadFile {
             return Err(OfflineError::NotAFile(path.to_owned()));
         }
         let file = File::open(path).map_err(io_error("open", path))?;
-        let metadata = file.metadata().map_err(io_error("read", path))?;
+        let stamp = settled(&file).map_err(io_error("read", path))?;
         Ok(Self {
             file,
             path: path.to_owned(),
-            stamp: Stamp::of(&metadata),
+            stamp,
         })
     }
 

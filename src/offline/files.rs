@@ -226,6 +226,18 @@ impl Files {
         }
     }
 
+    /// The result of a reading, unless it is an error that is none: somebody who wrote
+    /// meanwhile makes pages look damaged, and a key wrong.
+    ///
+    /// # Errors
+    /// [`OfflineError::Changed`], or the result's.
+    pub(super) fn unless_changed<T>(&self, result: Result<T>) -> Result<T> {
+        if result.is_err() {
+            self.check_unchanged()?;
+        }
+        result
+    }
+
     /// Refuses to call a reading good during which somebody wrote: nothing holds
     /// writers off.
     ///

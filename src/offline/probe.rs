@@ -232,8 +232,9 @@ impl<'a> Search<'a> {
     /// One derivation, and everything that can be tried with it on page 1.
     fn try_family(&self, family: Family) -> Result<(DerivedKeys, Option<Found>)> {
         let first = derive(&self.access.key, &base(family), &self.salt)?;
+        let mut keys = Keys::new(&self.access.key, &first);
         for candidate in self.candidates(base(family)) {
-            if let Some((codec, salt)) = self.codec(&first, &candidate)?
+            if let Some((codec, salt)) = keys.codec(&candidate)?
                 && self.opens(&codec)?
             {
                 let found = Found {
@@ -251,8 +252,9 @@ impl<'a> Search<'a> {
     fn try_elsewhere(&self, family: Family, first: &DerivedKeys) -> Result<Option<Found>> {
         // This reads many pages; of 2.0 betas there are few files.
         let candidates = self.candidates(base(family)).into_iter();
+        let mut keys = Keys::new(&self.access.key, first);
         for candidate in candidates.filter(|candidate| !has_other_mac_key(candidate)) {
-            if let Some((codec, salt)) = self.codec(first, &candidate)?
+            if let Some((codec, salt)) = keys.codec(&candidate)?
                 && is_proved_elsewhere(self.files, &codec)?
             {
                 return Ok(Some(Found {
@@ -263,24 +265,6 @@ impl<'a> Search<'a> {
             }
         }
         Ok(None)
-    }
-
-    fn codec(&self, first: &DerivedKeys, settings: &Settings) -> Result<Option<(PageCodec, Salt)>> {
-        let keys = self.keys(first, settings)?;
-        // Some settings make no page.
-        Ok(PageCodec::new(settings, &keys)
-            .ok()
-            .map(|codec| (codec, keys.salt)))
-    }
-
-    /// The keys for settings of the same family: the AES key is the same, the MAC
-    /// key may not be.
-    fn keys(&self, first: &DerivedKeys, settings: &Settings) -> Result<DerivedKeys> {
-        if matches!(self.access.key, Key::Full { .. }) || !has_other_mac_key(settings) {
-            return Ok(first.clone());
-        }
-        let raw = Key::RawWithSalt(first.cipher.clone(), first.salt);
-        Ok(derive(&raw, settings, &first.salt)?)
     }
 
     fn opens(&self, codec: &PageCodec) -> Result<bool> {
@@ -354,6 +338,50 @@ impl<'a> Search<'a> {
         let mut sizes: Vec<u32> = (1..=16).map(|blocks| blocks * 16).collect();
         sizes.extend([48, 80].map(|reserve| page_size - reserve));
         sizes
+    }
+}
+
+/// The keys of one family: the AES key is the same under all other settings, the MAC
+/// key may not be.
+struct Keys<'a> {
+    first: &'a DerivedKeys,
+    /// Whether the MAC key is given and not derived.
+    is_full: bool,
+    /// Those of the last settings that derive the MAC key in another way, which come one
+    /// behind the other: for 2.0 betas that takes as long as their AES key.
+    other: Option<((u32, u8), DerivedKeys)>,
+}
+
+impl<'a> Keys<'a> {
+    fn new(key: &Key, first: &'a DerivedKeys) -> Self {
+        Self {
+            first,
+            is_full: matches!(key, Key::Full { .. }),
+            other: None,
+        }
+    }
+
+    /// A codec of these settings; `None` where they make no page.
+    fn codec(&mut self, settings: &Settings) -> Result<Option<(PageCodec, Salt)>> {
+        let keys = match self.is_full || !has_other_mac_key(settings) {
+            true => self.first,
+            false => self.with_other_mac_key(settings)?,
+        };
+        Ok(PageCodec::new(settings, keys)
+            .ok()
+            .map(|codec| (codec, keys.salt)))
+    }
+
+    fn with_other_mac_key(&mut self, settings: &Settings) -> Result<&DerivedKeys> {
+        let how = (settings.fast_kdf_iter, settings.hmac_salt_mask);
+        let keys = match self.other.take() {
+            Some((of, keys)) if of == how => keys,
+            _ => {
+                let raw = Key::RawWithSalt(self.first.cipher.clone(), self.first.salt);
+                derive(&raw, settings, &self.first.salt)?
+            }
+        };
+        Ok(&self.other.insert((how, keys)).1)
     }
 }
 

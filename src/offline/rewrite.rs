@@ -34,7 +34,7 @@ pub fn rewrite(
     let page_size = snapshot.page_size() as usize;
     progress.begin(snapshot.bytes());
     out.set_len(snapshot.bytes())?;
-    lanes::work(
+    let done = lanes::work(
         threads,
         (1, snapshot.pages().into()),
         page_size,
@@ -64,7 +64,8 @@ pub fn rewrite(
             }
             out.write(buf, (piece.first - 1) * page_size as u64)
         },
-    )?;
+    );
+    snapshot.files().unless_changed(done)?;
     snapshot.files().check_unchanged()
 }
 

@@ -57,6 +57,16 @@ pub struct BadPage {
     pub fault: Fault,
 }
 
+impl BadPage {
+    /// A page that no file holds, or not all of it.
+    pub(super) fn missing(pgno: u32) -> Self {
+        Self {
+            pgno,
+            fault: Fault::Missing,
+        }
+    }
+}
+
 /// A database as its last commit left it: with the committed frames of its log and
 /// with its hot journal rolled back, without a byte of the files being changed.
 #[derive(Debug)]
@@ -102,7 +112,7 @@ impl Snapshot {
     pub fn open_damaged(files: Files, access: Option<&Access>) -> Result<Self> {
         match access {
             Some(access) => {
-                let unlocked = access::unlock(&files, access)?;
+                let unlocked = files.unless_changed(access::unlock(&files, access))?;
                 let page_size = unlocked.codec.layout().page_size() as u32;
                 let header = unlocked.page1.and_then(|page| Header::parse(&page));
                 let sealed = Sealed {
@@ -223,10 +233,7 @@ impl Snapshot {
         self.files
             .read_pages(page_size, first, buf, |pgno| missing.push(pgno))?;
         for &pgno in &missing {
-            let page = BadPage {
-                pgno,
-                fault: Fault::Missing,
-            };
+            let page = BadPage::missing(pgno);
             if self.counts(page) {
                 bad(page);
             }

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::format::PageCodec;
+use crate::format::{PageCodec, PageRef};
 
 use super::error::Result;
 use super::file::ReadFile;
@@ -159,7 +159,7 @@ fn pages_in_file(
     progress: &dyn Progress,
 ) -> Result<Vec<BadPage>> {
     let page_size = snapshot.page_size() as usize;
-    let found = Mutex::new(Vec::new());
+    let found = Findings::default();
     lanes::work(
         threads,
         (1, in_file.into()),
@@ -168,22 +168,21 @@ fn pages_in_file(
         Vec::new,
         |buf, piece| {
             buf.resize(piece.count * page_size, 0);
+            let first = piece.first as u32;
             let offset = (piece.first - 1) * page_size as u64;
             let there = snapshot.files().database().read_some(buf, offset)?;
-            for (index, page) in buf.chunks_exact(page_size).enumerate() {
-                let pgno = piece.first as u32 + index as u32;
-                let fault = match (index + 1) * page_size <= there {
-                    true => check(snapshot.codec(), pgno, page),
-                    false => Some(Fault::Missing),
-                };
-                push(snapshot, &found, pgno, fault, |bad| bad);
-            }
+            let whole = there / page_size;
+            let pages = buf[..whole * page_size].chunks_exact_mut(page_size);
+            let pages = (first..).zip(pages);
+            let pages: Vec<_> = pages.map(|(pgno, bytes)| PageRef { pgno, bytes }).collect();
+            let bad = faults(snapshot.codec(), &pages);
+            found.add(snapshot, bad.into_iter().map(|(_, bad)| bad));
+            let missing = first + whole as u32..first + piece.count as u32;
+            found.add(snapshot, missing.map(BadPage::missing));
             Ok(())
         },
     )?;
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.sort_by_key(|bad: &BadPage| bad.pgno);
-    Ok(found)
+    Ok(found.sorted(|bad| bad.pgno))
 }
 
 /// Checks the copies of pages in a side file.
@@ -196,54 +195,102 @@ fn copies_in(
     progress: &dyn Progress,
 ) -> Result<Vec<BadCopy>> {
     let page_size = snapshot.page_size() as usize;
-    let found = Mutex::new(Vec::new());
+    let found = Findings::default();
+    let copy = |index, page| BadCopy {
+        index: index + 1,
+        page,
+        is_content: false,
+    };
     lanes::work(
         threads,
         (0, count),
         page_size,
         progress,
-        || vec![0; page_size],
-        |page, piece| {
-            for index in piece.first..piece.first + piece.count as u64 {
+        Vec::new,
+        |buf, piece| {
+            buf.resize(piece.count * page_size, 0);
+            let mut pages = Vec::new();
+            let mut indices = Vec::new();
+            for (index, bytes) in (piece.first..).zip(buf.chunks_exact_mut(page_size)) {
                 let (pgno, offset) = at(index);
-                let fault = match file.read(page, offset)? {
-                    true => check(snapshot.codec(), pgno, page),
-                    false => Some(Fault::Missing),
-                };
-                push(snapshot, &found, pgno, fault, |page| BadCopy {
-                    index: index + 1,
-                    page,
-                    is_content: false,
-                });
+                if file.read(bytes, offset)? {
+                    pages.push(PageRef { pgno, bytes });
+                    indices.push(index);
+                } else {
+                    found.add(snapshot, [copy(index, BadPage::missing(pgno))]);
+                }
             }
+            let bad = faults(snapshot.codec(), &pages);
+            found.add(
+                snapshot,
+                bad.into_iter().map(|(at, bad)| copy(indices[at], bad)),
+            );
             Ok(())
         },
     )?;
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.sort_by_key(|bad: &BadCopy| bad.index);
-    Ok(found)
+    Ok(found.sorted(|bad| bad.index))
 }
 
-fn push<T>(
-    snapshot: &Snapshot,
-    found: &Mutex<Vec<T>>,
-    pgno: u32,
-    fault: Option<Fault>,
-    entry: impl FnOnce(BadPage) -> T,
-) {
-    let bad = fault.map(|fault| BadPage { pgno, fault });
-    if let Some(bad) = bad.filter(|&bad| snapshot.counts(bad)) {
-        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.push(entry(bad));
+/// What all threads find.
+struct Findings<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Findings<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
     }
 }
 
-fn check(codec: Option<&PageCodec>, pgno: u32, page: &[u8]) -> Option<Fault> {
-    let codec = codec?;
-    if pgno == 1 && codec.layout().mac_len() == 0 {
-        // Without a MAC only decryption tells.
-        let mut page = zeroize::Zeroizing::new(page.to_vec());
-        return codec.open(1, &mut page).err().map(Fault::from);
+impl<T: AsRef<BadPage>> Findings<T> {
+    /// Adds the faults that are any in this database.
+    fn add(&self, snapshot: &Snapshot, bad: impl IntoIterator<Item = T>) {
+        let bad: Vec<T> = bad
+            .into_iter()
+            .filter(|bad| snapshot.counts(*bad.as_ref()))
+            .collect();
+        if !bad.is_empty() {
+            let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            found.extend(bad);
+        }
     }
-    codec.verify(pgno, page).err().map(Fault::from)
+
+    fn sorted<K: Ord>(self, key: impl FnMut(&T) -> K) -> Vec<T> {
+        let mut found = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort_by_key(key);
+        found
+    }
+}
+
+impl AsRef<BadPage> for BadPage {
+    fn as_ref(&self) -> &BadPage {
+        self
+    }
+}
+
+impl AsRef<BadPage> for BadCopy {
+    fn as_ref(&self) -> &BadPage {
+        &self.page
+    }
+}
+
+/// The bad ones among these pages, with their places in the list. They are checked side
+/// by side, by as many lanes as the machine has.
+fn faults(codec: Option<&PageCodec>, pages: &[PageRef<'_>]) -> Vec<(usize, BadPage)> {
+    let Some(codec) = codec else {
+        return Vec::new();
+    };
+    let mut results = Vec::with_capacity(pages.len());
+    codec.verify_batch(pages, &mut results);
+    let results = results.into_iter().zip(pages).map(|(result, page)| {
+        if page.pgno == 1 && codec.layout().mac_len() == 0 {
+            // Without a MAC only decryption tells.
+            let mut bytes = zeroize::Zeroizing::new(page.bytes.to_vec());
+            return (page.pgno, codec.open(1, &mut bytes));
+        }
+        (page.pgno, result)
+    });
+    let bad = results.enumerate().filter_map(|(index, (pgno, result))| {
+        let fault = Fault::from(result.err()?);
+        Some((index, BadPage { pgno, fault }))
+    });
+    bad.collect()
 }

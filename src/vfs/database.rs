@@ -471,17 +471,11 @@ impl Database {
             lower: &self.lower,
             vfs: self.vfs,
             journal,
+            keeps_journal: self.session.has_open_journal(),
             codec: &codec,
         });
         match done {
-            Ok(()) => {
-                // Empty, it is no journal any more. SQLite may have it open where
-                // it keeps its locks, and then it must stay; deleting is only neat.
-                if !self.session.has_open_journal() {
-                    let _ = self.vfs.delete(journal.as_c_str());
-                }
-                Ok(())
-            }
+            Ok(()) => Ok(()),
             Err(Broken::Code(code)) => Err(code),
             Err(Broken::Failure(failure)) => self.fail(failure),
         }

@@ -53,6 +53,9 @@ pub(crate) struct Rewrite<'a> {
     pub(crate) lower: &'a LowerFile,
     pub(crate) vfs: LowerVfs,
     pub(crate) journal: SideName,
+    /// Whether SQLite has the journal open, where it keeps its locks: then the file must
+    /// stay.
+    pub(crate) keeps_journal: bool,
     /// How the pages are sealed now.
     pub(crate) codec: &'a PageCodec,
 }
@@ -80,7 +83,7 @@ impl Rewrite<'_> {
             self.lower.write(&batch, layout.offset(next))?;
             next += count;
         }
-        self.commit(&journal)
+        self.commit(journal)
     }
 
     /// Puts the bytes of another database file in place of this one's.
@@ -97,7 +100,7 @@ impl Rewrite<'_> {
         }
         self.lower
             .truncate(i64::try_from(size).map_err(|_| Code::IOERR)?)?;
-        self.commit(&journal)
+        self.commit(journal)
     }
 
     fn page_count(&self) -> Outcome<u32> {
@@ -120,14 +123,28 @@ impl Rewrite<'_> {
         Ok(count)
     }
 
-    /// Writes a hot journal of all pages.
+    /// Makes a hot journal of all pages. If that fails there is none: the database has
+    /// not been written to.
     fn save(&self) -> Outcome<LowerFile> {
-        let layout = self.codec.layout();
-        let pages = self.page_count()?;
         let flags =
             ffi::SQLITE_OPEN_MAIN_JOURNAL | ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE;
         let journal = self.vfs.open_side(self.journal, flags)?;
         journal.truncate(0)?;
+        match self.save_to(&journal) {
+            Ok(()) => Ok(journal),
+            Err(error) => {
+                if journal.truncate(0).is_ok() {
+                    self.delete_empty(journal);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes a hot journal of all pages.
+    fn save_to(&self, journal: &LowerFile) -> Outcome {
+        let layout = self.codec.layout();
+        let pages = self.page_count()?;
 
         let mut seed = [0; 4];
         random::fill(&mut seed).map_err(|error| Broken::Failure(error.into()))?;
@@ -176,15 +193,24 @@ impl Rewrite<'_> {
         journal.sync(SYNC)?;
         journal.write(&count.to_be_bytes(), RECORDS_OFFSET)?;
         journal.sync(SYNC)?;
-        Ok(journal)
+        Ok(())
     }
 
     /// The new pages are in place: makes them safe, and the journal empty.
-    fn commit(&self, journal: &LowerFile) -> Outcome {
+    fn commit(&self, journal: LowerFile) -> Outcome {
         self.lower.sync(SYNC)?;
         journal.truncate(0)?;
         journal.sync(SYNC)?;
+        self.delete_empty(journal);
         Ok(())
+    }
+
+    /// Deletes a journal that is none any more, being empty: this is only neat.
+    fn delete_empty(&self, journal: LowerFile) {
+        drop(journal);
+        if !self.keeps_journal {
+            let _ = self.vfs.delete(self.journal.as_c_str());
+        }
     }
 }
 

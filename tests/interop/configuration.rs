@@ -172,10 +172,13 @@ impl Configuration {
             let escaped = self.key.iter().map(|byte| format!("%{byte:02x}"));
             uri.extend(iter::once("key=".to_owned()).chain(escaped));
         }
-        for (name, value) in &self.settings {
-            let value = value.trim_matches('"');
-            write!(uri, "&{name}={value}").expect("a string");
-        }
-        uri
+        uri + &self.uri_settings()
+    }
+
+    /// The settings as parameters of a URI, each behind an `&`.
+    pub(crate) fn uri_settings(&self) -> String {
+        let parameter =
+            |(name, value): &(&str, String)| format!("&{name}={}", value.trim_matches('"'));
+        self.settings.iter().map(parameter).collect()
     }
 }

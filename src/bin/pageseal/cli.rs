@@ -146,7 +146,7 @@ Examples:
   pageseal diff app.db rekeyed.db --key-file a.txt --other-key-file b.txt
   pageseal diff app.db plain.db
 
-Exit code 0: the same; 1: different. Change counters are not held against them.")]
+Exit code 0: the same; 1: different. Counters of changes, which a backup sets anew, are not held against them.")]
     Diff(diff::Diff),
 
     /// Print completions for a shell

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use zeroize::Zeroizing;
 
 use crate::describe::{Description, hex};
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::progress::Bar;
 
 /// How often the growth of a file is looked at.
@@ -21,15 +21,26 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// How long a lock is waited for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Opens a plaintext database read-only, through our VFS, so that what it attaches
-/// can be encrypted.
-pub(crate) fn open_plaintext(path: &Path) -> Result<Connection> {
+/// Opens a plaintext database, through our VFS, so that what it attaches can be
+/// encrypted.
+pub(crate) fn open_plaintext(path: &Path, flags: OpenFlags) -> Result<Connection> {
     pageseal::register()?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let flags = flags | OpenFlags::SQLITE_OPEN_URI;
     let db = Connection::open_with_flags_and_vfs(path, flags, VFS_NAME)?;
     db.busy_timeout(PATIENCE)?;
     db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(db)
+}
+
+/// As [`open_for_reading`], a plaintext database.
+pub(crate) fn open_plaintext_for_reading(path: &Path) -> Result<Connection> {
+    match open_plaintext(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        // A journal that must be rolled back first.
+        Err(error) if error.kind == Kind::Io => {
+            open_plaintext(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        }
+        other => other,
+    }
 }
 
 /// Opens an encrypted database.
@@ -82,6 +93,13 @@ fn wants_recovery(error: &OpenError) -> bool {
         source.sqlite_error_code(),
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen)
     )
+}
+
+/// Has SQLite undo at once what an operation in place has left half done: whoever reads
+/// next plays its journal back.
+pub(crate) fn undo(db: &Connection) {
+    // Whatever comes of it, there is an error to tell of already.
+    let _ = db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
 }
 
 /// Bytes of a page. (An encrypted database tells them as text, as SQLCipher does.)

@@ -123,13 +123,14 @@ impl fmt::Display for CliError {
     }
 }
 
+const NO_PERMISSION: &str = "check the permissions of the file and its directory";
+const DISK_FULL: &str = "free some space or write to another disk";
+
 fn io_hint(error: &io::Error) -> Option<&'static str> {
     Some(match error.kind() {
         io::ErrorKind::NotFound => "check the path",
-        io::ErrorKind::PermissionDenied => "check the permissions of the file and its directory",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "free some space or write to another disk"
-        }
+        io::ErrorKind::PermissionDenied => NO_PERMISSION,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DISK_FULL,
         _ => return None,
     })
 }
@@ -224,12 +225,24 @@ impl From<rusqlite::Error> for CliError {
             Some(ErrorCode::OperationInterrupted) => Kind::Interrupted,
             _ => Kind::Failed,
         };
-        let error = Self::new(kind, error.to_string());
-        match kind {
-            Kind::Busy => error.hint("another program is using it: try again"),
-            Kind::Damaged => error.hint("`pageseal verify` lists the damage"),
-            _ => error,
-        }
+        let message = match &error {
+            // Without the statement, which may have many lines.
+            rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+            error => error.to_string(),
+        };
+        let hint = match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                "another program is using it: try again"
+            }
+            Some(ErrorCode::DatabaseCorrupt) => "`pageseal verify` lists the damage",
+            Some(ErrorCode::DiskFull) => DISK_FULL,
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => NO_PERMISSION,
+            Some(ErrorCode::ReadOnly) => {
+                "check the permissions of the file and its directory, or leave out --readonly"
+            }
+            _ => return Self::new(kind, message),
+        };
+        Self::new(kind, message).hint(hint)
     }
 }
 

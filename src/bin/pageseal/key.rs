@@ -117,7 +117,7 @@ fn fd_path(_: u32) -> Result<std::path::PathBuf> {
 fn prompt(ask: Ask<'_>) -> Result<Key> {
     if !io::stdin().is_terminal() {
         return Err(CliError::usage("no key, and no terminal to ask for it at")
-            .hint("give one with --key-file, --key-fd or --key-env"));
+            .hint("give one with --key-file, --key-fd or --key-env (a new one with --new-key-file and so on)"));
     }
     let line = |text: String| {
         rpassword::prompt_password(text)

@@ -371,10 +371,9 @@ impl<'a> Copy<'a> {
             .map_err(|code| self.work.refusal(code))
     }
 
+    /// Without asking whether it exists: of an empty file SQLite says no.
     fn delete(&self) {
-        if self.vfs.exists(&self.path) {
-            let _ = self.vfs.delete(&self.path);
-        }
+        let _ = self.vfs.delete(&self.path);
     }
 }
 

@@ -117,7 +117,7 @@ fn text(first: &Snapshot, second: &Snapshot, result: &Comparison) -> String {
     let mut text = match (result.is_same(), result.counters) {
         (true, false) => format!("the same: {}", count(first.pages().into(), "page")),
         (true, true) => format!(
-            "the same: {}, but for the change counters on page 1",
+            "the same: {}, but for the counters of changes on page 1",
             count(first.pages().into(), "page")
         ),
         (false, _) => format!(

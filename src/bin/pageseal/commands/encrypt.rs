@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Encrypt, common: &Common) -> Result<ExitCode> {
         let file = WriteFile::new(output.file(), &out.path);
         rewrite(&snapshot, Some(&codec), &file, common.threads(), &bar)?;
     } else {
-        let db = database::open_plaintext(&source)?;
+        let db = database::open_plaintext_for_reading(&source)?;
         database::vacuum_into(&db, output.path(), &keys, &settings, snapshot.bytes(), &bar)?;
     }
     let written = output

@@ -284,8 +284,8 @@ fn wal(state: &WalState) -> (Value, String) {
     );
     if wal.committed_frames() > 0 {
         words += &format!(
-            " ({}; the database then has {})",
-            count(wal.distinct_pages() as u64, "different page"),
+            " ({} of the {} that the database then has)",
+            count(wal.distinct_pages() as u64, "page"),
             wal.pages()
         );
     }

@@ -4,15 +4,16 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pageseal::connection::migrate;
+use pageseal::offline::{Snapshot, side_path};
 use pageseal::{Preset, Settings};
 use rusqlite::OpenFlags;
 use serde_json::json;
 
 use crate::args::{Common, NewSettingsArgs};
-use crate::database::open_encrypted;
+use crate::database::{open_encrypted, undo};
 use crate::describe::Description;
 use crate::error::{CliError, Result};
-use crate::interrupt;
+use crate::interrupt::{self, Unfinished};
 use crate::open::{SourceArgs, find_settings};
 use crate::progress::Spinner;
 use crate::report;
@@ -36,13 +37,16 @@ pub(crate) fn run(args: &Migrate, common: &Common) -> Result<ExitCode> {
     if chosen.by_default {
         find_settings(&files, &mut access, common)?;
     }
-    // What SQLite does with the file from here on must not meet our reading of it.
-    drop(files);
     let path = target.path;
     let before = access.choice.settings;
     let is_same = before == wanted;
     let mut elapsed = std::time::Duration::ZERO;
-    if !is_same {
+    if is_same {
+        // Nothing will prove the key.
+        Snapshot::open(files, Some(&access))?;
+    } else {
+        // What SQLite does with the file from here on must not meet our reading of it.
+        drop(files);
         if wanted.plaintext_header > 0 && access.outside_salt().is_none() {
             return Err(pageseal::error::SettingsError::SaltMissing.into());
         }
@@ -51,7 +55,9 @@ pub(crate) fn run(args: &Migrate, common: &Common) -> Result<ExitCode> {
             "the next program that opens the file with the OLD settings undoes the rest",
         )?;
         let spinner = Spinner::new("migrating", common);
-        migrate(&db, "main", wanted)?;
+        let copy = Unfinished::new(&side_path(&path, "-migrate"));
+        migrate(&db, "main", wanted).inspect_err(|_| undo(&db))?;
+        drop(copy);
         db.close().map_err(|(_, error)| error)?;
         elapsed = spinner.finish();
     }

@@ -8,7 +8,7 @@ use rusqlite::OpenFlags;
 use serde_json::json;
 
 use crate::args::{Common, NewKeyArgs};
-use crate::database::open_encrypted;
+use crate::database::{open_encrypted, undo};
 use crate::error::{CliError, Result};
 use crate::interrupt;
 use crate::key::{self, Ask};
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Rekey, common: &Common) -> Result<ExitCode> {
     }
     interrupt::in_place("the next program that opens the file with the OLD key undoes the rest")?;
     let spinner = Spinner::new("re-keying", common);
-    rekey.run(&db, "main")?;
+    rekey.run(&db, "main").inspect_err(|_| undo(&db))?;
     db.close().map_err(|(_, error)| error)?;
     let elapsed = spinner.finish();
     let json = json!({

@@ -15,7 +15,7 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection, OpenFlags};
 
 use crate::args::Common;
-use crate::database::{PATIENCE, open_encrypted, open_plaintext};
+use crate::database::{open_encrypted, open_plaintext, open_plaintext_for_reading};
 use crate::error::{CliError, Kind, Result};
 use crate::interrupt::{self, Statement};
 use crate::key::{self, Ask};
@@ -145,14 +145,10 @@ fn open(args: &Sql, common: &Common) -> Result<Connection> {
 }
 
 fn open_plain(path: &Path, readonly: bool) -> Result<Connection> {
-    if readonly {
-        return open_plaintext(path);
+    match readonly {
+        true => open_plaintext_for_reading(path),
+        false => open_plaintext(path, OpenFlags::SQLITE_OPEN_READ_WRITE),
     }
-    pageseal::register()?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI;
-    let db = Connection::open_with_flags_and_vfs(path, flags, pageseal::VFS_NAME)?;
-    db.busy_timeout(PATIENCE)?;
-    Ok(db)
 }
 
 /// Runs one or more statements and prints their rows. Ctrl-C ends the statement.
