@@ -248,7 +248,7 @@ impl PageCodec {
     pub fn verify_batch(&self, pages: &[PageRef<'_>], results: &mut Vec<Result<(), PageError>>) {
         results.clear();
         for group in pages.chunks(GROUP) {
-            let tags = self.tags(group);
+            let tags = self.tags(group, &[false; GROUP]);
             for (page, tag) in group.iter().zip(&tags) {
                 let tag = self.mac.as_ref().map(|_| tag);
                 results.push(self.verdict(page.pgno, page.bytes, tag));
