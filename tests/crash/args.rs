@@ -2,6 +2,7 @@
 
 pub(crate) const USAGE: &str = "\
 kills [COUNT] [seed=N]    kill writers, have the other side recover
+load [SECONDS] [seed=N]   threads and processes of both sides at once
 worker                    serve requests on standard input (used by the above)";
 
 /// What was asked for.
@@ -31,7 +32,7 @@ impl Args {
             // What cargo and libtest know (`--nocapture`, `-q`) is let through.
         }
         match args.command.as_str() {
-            "" | "kills" | "worker" => Ok(args),
+            "" | "kills" | "load" | "worker" => Ok(args),
             other => Err(format!("no command: {other}")),
         }
     }
