@@ -25,7 +25,7 @@ use super::check::Check;
 use super::code::{Code, Result};
 use super::ffi::host::{self, Host};
 use super::lower::{LowerFile, LowerVfs, SideName};
-use super::rewrite::{Broken, Rewrite};
+use super::rewrite::{Broken, Done, Rewrite};
 
 /// Most empty pages that are sealed and written at once to fill a gap.
 const GAP_BATCH: u64 = 64;
@@ -400,8 +400,8 @@ impl Database {
     /// Does `rewrite` with the whole database, whose exclusive lock is held.
     pub(crate) fn rewrite(
         &mut self,
-        rewrite: impl FnOnce(&Rewrite<'_>) -> core::result::Result<(), Broken>,
-    ) -> Result {
+        rewrite: impl FnOnce(&Rewrite<'_>) -> core::result::Result<Done, Broken>,
+    ) -> Result<Done> {
         let (Some(codec), Some(journal), true) = (
             self.session.codec(),
             self.side.journal,
@@ -419,13 +419,13 @@ impl Database {
             codec: &codec,
         });
         match done {
-            Ok(()) => {
+            Ok(done) => {
                 // Empty, it is no journal any more. SQLite may have it open where
                 // it keeps its locks, and then it must stay; deleting is only neat.
                 if !self.session.has_open_journal() {
                     let _ = self.vfs.delete(journal.as_c_str());
                 }
-                Ok(())
+                Ok(done)
             }
             Err(Broken::Code(code)) => Err(code),
             Err(Broken::Failure(failure)) => self.fail(failure),

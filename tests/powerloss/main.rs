@@ -5,7 +5,7 @@
 //! store writes down what reaches it; then, for every write, truncation, sync,
 //! creation and deletion, the power is cut behind it and the database opened
 //! again from what a disk may have kept (`cuts`). In `faults`, one operation at a
-//! time fails.
+//! time fails. `rekey` does both to `PRAGMA rekey`.
 //!
 //! ```sh
 //! cargo test --test powerloss -- --nocapture
@@ -22,6 +22,7 @@
 mod cuts;
 mod database;
 mod faults;
+mod rekey;
 mod store;
 mod trace;
 mod workload;
