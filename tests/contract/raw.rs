@@ -25,7 +25,7 @@ impl Shim {
         let below = Below::register(&format!("below-{name}"), version, io_version, bare);
         let ours = format!("contract-{name}");
         pageseal::Registration::new()
-            .over(&format!("below-{name}"))
+            .over(format!("below-{name}"))
             .name(&ours)
             .register()
             .expect("registered");
