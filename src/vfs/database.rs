@@ -169,6 +169,15 @@ impl Database {
         if buf.len() as u64 == page_size && offset.is_multiple_of(page_size) {
             return self.read_page(codec, page_number(offset, page_size)?, buf);
         }
+        if offset == 0 && buf.len() as u64 > page_size {
+            // SQLite reads page 1 before it knows how large pages are, and starts
+            // over with what it says. The pages behind it are not meant: a damaged
+            // one must not keep the others from being read.
+            let (page1, rest) = buf.split_at_mut(page_size as usize);
+            rest.fill(0);
+            self.read_page(codec, 1, page1)?;
+            return Err(Code::SHORT_READ);
+        }
         self.read_pieces(codec, buf, offset)
     }
 
