@@ -476,37 +476,43 @@ impl Database {
             self.session.note_page1(data);
         }
         if self.behind.push(pgno, data) {
+            // A write that fails has not happened.
             self.flush()
+                .inspect_err(|_| self.behind.forget_last(pgno, page_size))
         } else {
             Ok(())
         }
     }
 
     /// Seals and writes the pages that wait; pages next to each other in one piece.
+    /// What can't be written goes on waiting.
     pub(crate) fn flush(&mut self) -> Result {
         if self.behind.is_empty() {
             return Ok(());
         }
-        let (numbers, mut pages) = self.behind.take();
-        let result = self.seal_and_put(&numbers, &mut pages);
-        self.behind.reuse(numbers, pages);
-        result
-    }
-
-    fn seal_and_put(&mut self, numbers: &[u32], pages: &mut [u8]) -> Result {
         let Some(codec) = self.session.codec() else {
             return self.fail(Failure::Refused(Refusal::Unproven));
         };
-        let layout = *codec.layout();
-        let page_size = layout.page_size();
-        let mut batch: Vec<PageRef<'_>> = numbers
-            .iter()
-            .zip(pages.chunks_exact_mut(page_size))
-            .map(|(&pgno, bytes)| PageRef { pgno, bytes })
-            .collect();
+        let (numbers, mut pages) = self.behind.take();
+        let mut batch = page_refs(&codec, &numbers, &mut pages);
         if let Err(error) = codec.seal_batch(&mut batch) {
+            // Some are sealed by now and some are not: they are lost.
             return self.fail(error.into());
         }
+        let result = self.put_all(&codec, &numbers, &pages);
+        if result.is_err() {
+            let mut batch = page_refs(&codec, &numbers, &mut pages);
+            codec.open_batch(&mut batch, &mut Vec::new());
+            self.behind.put_back(numbers, pages);
+        } else {
+            self.behind.reuse(numbers, pages);
+        }
+        result
+    }
+
+    fn put_all(&mut self, codec: &PageCodec, numbers: &[u32], pages: &[u8]) -> Result {
+        let layout = *codec.layout();
+        let page_size = layout.page_size();
         let mut start = 0;
         while start < numbers.len() {
             let mut end = start + 1;
@@ -514,7 +520,7 @@ impl Database {
                 end += 1;
             }
             let piece = &pages[start * page_size..end * page_size];
-            self.put(&codec, piece, layout.offset(numbers[start]))?;
+            self.put(codec, piece, layout.offset(numbers[start]))?;
             start = end;
         }
         Ok(())
@@ -627,7 +633,8 @@ impl Database {
     }
 
     pub(crate) fn unlock(&mut self, level: c_int) -> Result {
-        let flushed = self.flush();
+        // Whoever takes the lock next may write these pages.
+        let flushed = self.flush().inspect_err(|_| self.behind.forget());
         self.level = level;
         self.known_size = 0;
         self.ahead.forget();
@@ -722,6 +729,15 @@ pub(crate) struct NewShape {
     /// Bytes of a page; `None`: as SQLite likes.
     pub(crate) page_size: Option<usize>,
     pub(crate) reserve: usize,
+}
+
+/// Pages one after the other, with their numbers.
+fn page_refs<'a>(codec: &PageCodec, numbers: &[u32], pages: &'a mut [u8]) -> Vec<PageRef<'a>> {
+    let pages = pages.chunks_exact_mut(codec.layout().page_size());
+    let numbered = numbers.iter().zip(pages);
+    numbered
+        .map(|(&pgno, bytes)| PageRef { pgno, bytes })
+        .collect()
 }
 
 /// What SQLite takes for an empty file's header: it keeps its defaults.

@@ -116,6 +116,7 @@ fn fail_everywhere(
             how,
             after,
             for_good,
+            file: "",
         };
         match once(prepared, fault) {
             Ok(Outcome::NotReached) => break,

@@ -194,6 +194,7 @@ fn rekey_failing_calls() {
                         how,
                         after,
                         for_good,
+                        file: "",
                     };
                     match once(NAME, kind, &files, content, fault) {
                         Ok(None) => break,
