@@ -1,6 +1,6 @@
 //! Damage to rollback journals, and journals of other databases.
 
-use crate::judge::{Verdict, judge};
+use crate::judge::{Verdict, judge, report};
 use crate::sample::{KEY, Kind, OTHER_KEY, Sample, V3, V4};
 
 const SECTOR: usize = 512;
@@ -77,7 +77,7 @@ fn truncated() {
         );
         tried += 1;
     }
-    println!("hostile, truncated journals: {tried} tried");
+    report("truncated journals", tried);
 }
 
 /// SQLite cuts a database to the size that a hot journal gives before it looks at
