@@ -25,7 +25,7 @@ use super::check::Check;
 use super::code::{Code, Result};
 use super::ffi::host::{self, Host};
 use super::lower::{LowerFile, LowerVfs, SideName};
-use super::rewrite::{Broken, Rewrite};
+use super::rewrite::{Broken, Done, Rewrite};
 use super::sharing::Sharing;
 
 /// Where SQLite's 16-byte reads at the start of a transaction begin (`dbFileVers`).
@@ -183,6 +183,15 @@ impl Database {
         let page_size = codec.layout().page_size() as u64;
         if buf.len() as u64 == page_size && offset.is_multiple_of(page_size) {
             return self.read_page(codec, page_number(offset, page_size)?, buf);
+        }
+        if offset == 0 && buf.len() as u64 > page_size {
+            // SQLite reads page 1 before it knows how large pages are, and starts
+            // over with what it says. The pages behind it are not meant: a damaged
+            // one must not keep the others from being read.
+            let (page1, rest) = buf.split_at_mut(page_size as usize);
+            rest.fill(0);
+            self.read_page(codec, 1, page1)?;
+            return Err(Code::SHORT_READ);
         }
         self.read_pieces(codec, buf, offset)
     }
@@ -455,8 +464,8 @@ impl Database {
     /// Does `rewrite` with the whole database, whose exclusive lock is held.
     pub(crate) fn rewrite(
         &mut self,
-        rewrite: impl FnOnce(&Rewrite<'_>) -> core::result::Result<(), Broken>,
-    ) -> Result {
+        rewrite: impl FnOnce(&Rewrite<'_>) -> core::result::Result<Done, Broken>,
+    ) -> Result<Done> {
         let (Some(codec), Some(journal), true) = (
             self.session.codec(),
             self.side.journal,
@@ -475,7 +484,7 @@ impl Database {
             codec: &codec,
         });
         match done {
-            Ok(()) => Ok(()),
+            Ok(done) => Ok(done),
             Err(Broken::Code(code)) => Err(code),
             Err(Broken::Failure(failure)) => self.fail(failure),
         }
@@ -516,37 +525,43 @@ impl Database {
             self.session.note_page1(data);
         }
         if self.behind.push(pgno, data) {
+            // A write that fails has not happened.
             self.flush()
+                .inspect_err(|_| self.behind.forget_last(pgno, page_size))
         } else {
             Ok(())
         }
     }
 
     /// Seals and writes the pages that wait; pages next to each other in one piece.
+    /// What can't be written goes on waiting.
     pub(crate) fn flush(&mut self) -> Result {
         if self.behind.is_empty() {
             return Ok(());
         }
-        let (numbers, mut pages) = self.behind.take();
-        let result = self.seal_and_put(&numbers, &mut pages);
-        self.behind.reuse(numbers, pages);
-        result
-    }
-
-    fn seal_and_put(&mut self, numbers: &[u32], pages: &mut [u8]) -> Result {
         let Some(codec) = self.session.codec() else {
             return self.fail(Failure::Refused(Refusal::Unproven));
         };
-        let layout = *codec.layout();
-        let page_size = layout.page_size();
-        let mut batch: Vec<PageRef<'_>> = numbers
-            .iter()
-            .zip(pages.chunks_exact_mut(page_size))
-            .map(|(&pgno, bytes)| PageRef { pgno, bytes })
-            .collect();
+        let (numbers, mut pages) = self.behind.take();
+        let mut batch = page_refs(&codec, &numbers, &mut pages);
         if let Err(error) = codec.seal_batch(&mut batch) {
+            // Some are sealed by now and some are not: they are lost.
             return self.fail(error.into());
         }
+        let result = self.put_all(&codec, &numbers, &pages);
+        if result.is_err() {
+            let mut batch = page_refs(&codec, &numbers, &mut pages);
+            codec.open_batch(&mut batch, &mut Vec::new());
+            self.behind.put_back(numbers, pages);
+        } else {
+            self.behind.reuse(numbers, pages);
+        }
+        result
+    }
+
+    fn put_all(&mut self, codec: &PageCodec, numbers: &[u32], pages: &[u8]) -> Result {
+        let layout = *codec.layout();
+        let page_size = layout.page_size();
         let mut start = 0;
         while start < numbers.len() {
             let mut end = start + 1;
@@ -554,7 +569,7 @@ impl Database {
                 end += 1;
             }
             let piece = &pages[start * page_size..end * page_size];
-            self.put(&codec, piece, layout.offset(numbers[start]))?;
+            self.put(codec, piece, layout.offset(numbers[start]))?;
             start = end;
         }
         Ok(())
@@ -705,7 +720,8 @@ impl Database {
     }
 
     pub(crate) fn unlock(&mut self, level: c_int) -> Result {
-        let flushed = self.flush();
+        // Whoever takes the lock next may write these pages.
+        let flushed = self.flush().inspect_err(|_| self.behind.forget());
         self.set_level(level);
         self.known_size = 0;
         self.ahead.forget();
@@ -817,6 +833,15 @@ pub(crate) struct NewShape {
     /// Bytes of a page; `None`: as SQLite likes.
     pub(crate) page_size: Option<usize>,
     pub(crate) reserve: usize,
+}
+
+/// Pages one after the other, with their numbers.
+fn page_refs<'a>(codec: &PageCodec, numbers: &[u32], pages: &'a mut [u8]) -> Vec<PageRef<'a>> {
+    let pages = pages.chunks_exact_mut(codec.layout().page_size());
+    let numbered = numbers.iter().zip(pages);
+    numbered
+        .map(|(&pgno, bytes)| PageRef { pgno, bytes })
+        .collect()
 }
 
 /// What SQLite takes for an empty file's header: it keeps its defaults.

@@ -18,6 +18,8 @@
 //! Frames that wait also go out before the log is read, measured, truncated or
 //! synced. The frame that commits is the one with a database size in its header: its
 //! page write returns the result of all that waited, so an error fails the commit.
+//! An error loses none of those that wait but the one whose own write reports it:
+//! SQLite believes the others written, and may go on with the transaction.
 //! What waits is never committed; so where the write lock has been given away since
 //! (a rollback), or the transaction goes back behind it, it is dropped.
 //!
@@ -374,7 +376,9 @@ impl Log {
         waiting.frames.extend_from_slice(plain);
         let commits = plain[4..8] != [0; 4];
         if commits || waiting.count >= MOST_PAGES as u64 || !is_write_behind() {
+            // A write that fails has not happened.
             self.flush()
+                .inspect_err(|_| self.waiting.forget_last(frame, plain.len()))
         } else {
             Ok(())
         }
@@ -394,12 +398,18 @@ impl Log {
             return self.fail(Failure::Refused(Refusal::Unproven));
         };
         let result = self.seal_and_append(&codec, waiting.first, &mut waiting.frames);
-        waiting.frames.clear();
-        self.waiting.frames = waiting.frames;
+        if result.is_ok() {
+            waiting.frames.clear();
+        }
+        waiting.count = (waiting.frames.len() / frame_len(codec.layout().page_size())) as u64;
+        self.waiting = waiting;
         result
     }
 
-    fn seal_and_append(&mut self, codec: &PageCodec, first: u64, frames: &mut [u8]) -> Result {
+    ///
+    /// After an error they are in plaintext again, to be tried once more (or none
+    /// are left, if sealing itself failed).
+    fn seal_and_append(&mut self, codec: &PageCodec, first: u64, frames: &mut Vec<u8>) -> Result {
         let page_size = codec.layout().page_size();
         let len = frame_len(page_size);
         meet_others(&self.lower, &self.session)?;
@@ -415,6 +425,7 @@ impl Log {
         }
         let count = batch.len() as u64;
         if let Err(error) = codec.seal_batch(&mut batch) {
+            frames.clear();
             return self.fail(error.into());
         }
         for frame in frames.chunks_exact_mut(len) {
@@ -426,8 +437,15 @@ impl Log {
         let commits = frames[frames.len() - len..][4..8] != [0; 4];
         let result = self.lower.write(frames, frame_offset(first, page_size));
         self.tail = None;
-        if result.is_ok() {
-            self.ends_at(salts, first + count - 1, sum, commits);
+        match result {
+            Ok(()) => self.ends_at(salts, first + count - 1, sum, commits),
+            Err(_) => {
+                for frame in frames.chunks_exact_mut(len) {
+                    let pgno = frame_page(frame);
+                    // It was sealed just now.
+                    let _ = codec.open(pgno, &mut frame[FRAME_HEADER..]);
+                }
+            }
         }
         result
     }
@@ -577,6 +595,16 @@ impl Log {
         self.tail = None;
         self.rewrite = None;
         self.last_frame = None;
+    }
+}
+
+impl Waiting {
+    /// Forgets a frame, if it is the last one.
+    fn forget_last(&mut self, frame: u64, len: usize) {
+        if self.count > 0 && self.first + self.count - 1 == frame {
+            self.count -= 1;
+            self.frames.truncate(self.count as usize * len);
+        }
     }
 }
 

@@ -14,7 +14,8 @@
 //! SQLite or SQLCipher plays back for whoever opens the database with the old key,
 //! to the last byte; with the new key it is refused, since the journal does not
 //! open with it. An error in 3 is undone in the same way by the next transaction
-//! of this connection.
+//! of this connection. An error of the last sync undoes nothing: the new pages are
+//! the database by then, for everyone but a power cut ([`Done::Unsynced`]).
 
 use core::ffi::c_int;
 
@@ -41,6 +42,15 @@ pub(crate) enum Broken {
     Code(Code),
 }
 
+/// How a rewrite ended that has put the new pages in place.
+#[must_use]
+pub(crate) enum Done {
+    Safely,
+    /// The journal is empty, but that could not be made safe: should the power go
+    /// now, the old pages may be back.
+    Unsynced(Code),
+}
+
 impl From<Code> for Broken {
     fn from(code: Code) -> Self {
         Self::Code(code)
@@ -60,11 +70,11 @@ pub(crate) struct Rewrite<'a> {
     pub(crate) codec: &'a PageCodec,
 }
 
-type Outcome<T = ()> = core::result::Result<T, Broken>;
+type Outcome<T> = core::result::Result<T, Broken>;
 
 impl Rewrite<'_> {
     /// Seals every page anew. Pages keep their places and contents.
-    pub(crate) fn reseal(&self, new: &PageCodec) -> Outcome {
+    pub(crate) fn reseal(&self, new: &PageCodec) -> Outcome<Done> {
         let journal = self.save()?;
         let layout = self.codec.layout();
         let pages = self.page_count()?;
@@ -87,7 +97,7 @@ impl Rewrite<'_> {
     }
 
     /// Puts the bytes of another database file in place of this one's.
-    pub(crate) fn replace(&self, source: &LowerFile) -> Outcome {
+    pub(crate) fn replace(&self, source: &LowerFile) -> Outcome<Done> {
         let journal = self.save()?;
         let size = source.size()?;
         let mut piece = vec![0; 1 << 18];
@@ -142,7 +152,7 @@ impl Rewrite<'_> {
     }
 
     /// Writes a hot journal of all pages.
-    fn save_to(&self, journal: &LowerFile) -> Outcome {
+    fn save_to(&self, journal: &LowerFile) -> Outcome<()> {
         let layout = self.codec.layout();
         let pages = self.page_count()?;
 
@@ -197,12 +207,15 @@ impl Rewrite<'_> {
     }
 
     /// The new pages are in place: makes them safe, and the journal empty.
-    fn commit(&self, journal: LowerFile) -> Outcome {
+    fn commit(&self, journal: LowerFile) -> Outcome<Done> {
         self.lower.sync(SYNC)?;
         journal.truncate(0)?;
-        journal.sync(SYNC)?;
+        let done = match journal.sync(SYNC) {
+            Ok(()) => Done::Safely,
+            Err(code) => Done::Unsynced(code),
+        };
         self.delete_empty(journal);
-        Ok(())
+        Ok(done)
     }
 
     /// Deletes a journal that is none any more, being empty: this is only neat.

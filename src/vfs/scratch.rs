@@ -9,7 +9,9 @@
 //! The block in hand is written when another block is touched, on a sync and on a
 //! truncation, and dropped on close, since nobody reads the file after that. An
 //! error then reaches whichever of SQLite's calls needed the block out: each
-//! belongs to the statement that uses the file, and fails it.
+//! belongs to the statement that uses the file, and fails it. The block stays in
+//! hand, since a rollback may need what SQLite had been told was written (a
+//! temporary database's journal lies here, too).
 
 use zeroize::Zeroizing;
 
@@ -105,10 +107,10 @@ impl Scratch {
             let n = (BLOCK - within).min(data.len() - done);
             let piece = &data[done..done + n];
             if n == BLOCK {
+                self.store(index, piece)?;
                 if self.current.as_ref().is_some_and(|now| now.index == index) {
                     self.current = None;
                 }
-                self.store(index, piece)?;
             } else {
                 let block = self.fetch(index)?;
                 block.bytes[within..within + n].copy_from_slice(piece);
@@ -171,12 +173,14 @@ impl Scratch {
         let Some(mut now) = self.current.take() else {
             return Ok(());
         };
-        if now.dirty {
-            self.store(now.index, &now.bytes)?;
-            now.dirty = false;
-        }
+        let result = if now.dirty {
+            self.store(now.index, &now.bytes)
+        } else {
+            Ok(())
+        };
+        now.dirty &= result.is_err();
         self.current = Some(now);
-        Ok(())
+        result
     }
 
     /// Reads a block from below; what is past the file's end reads as zeros.

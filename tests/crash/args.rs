@@ -2,6 +2,9 @@
 
 pub(crate) const USAGE: &str = "\
 kills [COUNT] [seed=N]    kill writers, have the other side recover
+load [SECONDS] [seed=N]   threads and processes of both sides at once
+rekey [COUNT] [pages=N] [seed=N]
+                          kill processes that change the key
 worker                    serve requests on standard input (used by the above)";
 
 /// What was asked for.
@@ -9,6 +12,8 @@ pub(crate) struct Args {
     pub(crate) command: String,
     pub(crate) number: Option<u64>,
     pub(crate) seed: u64,
+    /// Pages of a database.
+    pub(crate) pages: Option<u64>,
 }
 
 impl Args {
@@ -17,10 +22,14 @@ impl Args {
             command: String::new(),
             number: None,
             seed: 1,
+            pages: None,
         };
         for word in words {
             if let Some(seed) = word.strip_prefix("seed=") {
                 args.seed = seed.parse().map_err(|_| format!("no seed: {word}"))?;
+            } else if let Some(pages) = word.strip_prefix("pages=") {
+                let pages = pages.parse().map_err(|_| format!("no number: {word}"))?;
+                args.pages = Some(pages);
             } else if let Ok(number) = word.parse() {
                 args.number = Some(number);
             } else if args.command.is_empty() && !word.starts_with('-') {
@@ -31,7 +40,7 @@ impl Args {
             // What cargo and libtest know (`--nocapture`, `-q`) is let through.
         }
         match args.command.as_str() {
-            "" | "kills" | "worker" => Ok(args),
+            "" | "kills" | "load" | "rekey" | "worker" => Ok(args),
             other => Err(format!("no command: {other}")),
         }
     }

@@ -367,7 +367,7 @@ fn opening(scenario: &Scenario, dir: &Path, create: bool) -> Vec<Vec<String>> {
     requests
 }
 
-fn as_strs(words: &[String]) -> Vec<&str> {
+pub(crate) fn as_strs(words: &[String]) -> Vec<&str> {
     words.iter().map(String::as_str).collect()
 }
 

@@ -8,14 +8,19 @@
 //! cargo build --release --manifest-path tests/peer/Cargo.toml
 //! cargo test --features interop --test crash -- kills 500     # SIGKILL, then the other side opens
 //! cargo test --features interop --test crash -- kills 20000 seed=7
+//! cargo test --features interop --test crash -- load 60       # both sides at once, 60 seconds
+//! cargo test --features interop --test crash -- rekey 200     # killed while the key changes
+//! cargo test --release --features interop --test crash -- rekey 200 pages=25600 # of 100 MB
 //! ```
 //!
 //! Without words after `--` it runs a little of everything.
 
 mod args;
 mod kills;
+mod load;
 mod model;
 mod process;
+mod rekey;
 mod scenario;
 mod tally;
 mod worker;
@@ -40,7 +45,11 @@ fn main() -> ExitCode {
     let passed = match args.command.as_str() {
         "worker" => return worker::run(),
         "kills" => kills::run(args.number.unwrap_or(500), args.seed),
-        _ => kills::run(60, args.seed),
+        "load" => load::run(args.number.unwrap_or(60), args.seed),
+        "rekey" => rekey::run(args.number.unwrap_or(200), args.pages, args.seed),
+        _ => {
+            kills::run(60, args.seed) && load::run(3, args.seed) && rekey::run(10, None, args.seed)
+        }
     };
     if passed {
         ExitCode::SUCCESS

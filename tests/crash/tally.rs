@@ -18,7 +18,11 @@ impl Tally {
     }
 
     pub(crate) fn count(&mut self, row: &str, column: &str) {
-        *self.cells.entry((row.into(), column.into())).or_default() += 1;
+        self.add(row, column, 1);
+    }
+
+    pub(crate) fn add(&mut self, row: &str, column: &str, n: u64) {
+        *self.cells.entry((row.into(), column.into())).or_default() += n;
     }
 
     pub(crate) fn total(&self, column: &str) -> u64 {

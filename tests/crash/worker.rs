@@ -9,6 +9,8 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection};
 
+use crate::kills::as_strs;
+use crate::process::Answer;
 use crate::wire::{Value, encode_text, escape, from_hex, unescape};
 
 /// Serves until the input ends.
@@ -21,8 +23,9 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
+/// The connections of a process, or of a thread.
 #[derive(Default)]
-struct Worker {
+pub(crate) struct Worker {
     connections: HashMap<String, Connection>,
 }
 
@@ -51,7 +54,7 @@ impl Worker {
         pageseal::register().map_err(io::Error::other)?;
         for line in input.lines() {
             let mut rows = Vec::new();
-            let result = self.answer(&line?, &mut rows);
+            let result = words(&line?).and_then(|words| self.answer(&as_strs(&words), &mut rows));
             for row in rows {
                 writeln!(output, "row {row}")?;
             }
@@ -66,17 +69,20 @@ impl Worker {
         Ok(())
     }
 
-    fn answer(&mut self, line: &str, rows: &mut Vec<String>) -> Result<(), Failed> {
-        let words = line
-            .split(' ')
-            .map(|word| {
-                unescape(word)
-                    .and_then(|bytes| String::from_utf8(bytes).ok())
-                    .ok_or_else(|| bad("bad escape"))
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        match words[..] {
+    /// Answers a request of this very process.
+    pub(crate) fn ask(&mut self, words: &[&str]) -> Answer {
+        let mut rows = Vec::new();
+        self.answer(words, &mut rows)
+            .map_err(|Failed(_, extended, text)| (extended, text))?;
+        let row = |row: &String| row.split(' ').map(Value::decode).collect();
+        rows.iter()
+            .map(row)
+            .collect::<Option<_>>()
+            .ok_or_else(|| (0, "a row that was not understood".to_owned()))
+    }
+
+    fn answer(&mut self, words: &[&str], rows: &mut Vec<String>) -> Result<(), Failed> {
+        match *words {
             ["open", name, path, key] => {
                 let key = from_hex(key)
                     .and_then(|bytes| String::from_utf8(bytes).ok())
@@ -101,6 +107,16 @@ impl Worker {
         let conn = self.connections.get(name);
         conn.ok_or_else(|| bad("no such connection"))
     }
+}
+
+/// The words of a line.
+fn words(line: &str) -> Result<Vec<String>, Failed> {
+    let word = |word| {
+        unescape(word)
+            .and_then(|bytes| String::from_utf8(bytes).ok())
+            .ok_or_else(|| bad("bad escape"))
+    };
+    line.split(' ').map(word).collect()
 }
 
 fn execute(conn: &Connection, sql: &str, out: &mut Vec<String>) -> Result<(), Failed> {

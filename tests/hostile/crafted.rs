@@ -4,7 +4,7 @@
 use pageseal::format::{PageCodec, Settings, derive};
 use pageseal::{Key, Preset};
 
-use crate::judge::judge;
+use crate::judge::{judge, report};
 use crate::sample::{Sample, V4};
 
 fn codec(database: &[u8]) -> PageCodec {
@@ -54,7 +54,7 @@ fn headers() {
         judge(sample.dir.path(), V4, what);
         tried += 1;
     }
-    println!("hostile, authentic headers that lie: {tried} tried");
+    report("authentic headers that lie", tried);
 }
 
 /// Each page in turn is noise under a valid MAC.
@@ -83,5 +83,5 @@ fn pages_of_noise() {
             tried += 1;
         }
     }
-    println!("hostile, authentic pages of noise: {tried} tried");
+    report("authentic pages of noise", tried);
 }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::MetadataExt as _;
 
-use crate::judge::{Verdict, judge};
+use crate::judge::{Verdict, judge, report};
 use crate::sample::{KEY, Kind, OTHER_KEY, Sample, V3, V4};
 
 const SECTOR: usize = 512;
@@ -118,7 +118,7 @@ fn truncated() {
         );
         tried += 1;
     }
-    println!("hostile, truncated journals: {tried} tried");
+    report("truncated journals", tried);
 }
 
 /// SQLite cuts a database to the size that a hot journal gives before it looks at

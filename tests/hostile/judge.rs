@@ -1,5 +1,6 @@
 //! Opens a database that may be damaged, and says what came of it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Once;
@@ -9,7 +10,29 @@ use rusqlite::Connection;
 
 use crate::sample::{KEY, Kind, padding, uri};
 
-static PANICS: AtomicU64 = AtomicU64::new(0);
+thread_local! {
+    /// Panics in this thread.
+    static PANICS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Damaged inputs that have been judged, by all tests.
+static JUDGED: AtomicU64 = AtomicU64::new(0);
+
+/// Says how many a test has tried.
+pub(crate) fn report(what: &str, tried: u64) {
+    let all = JUDGED.load(Ordering::Relaxed);
+    println!("hostile, {what}: {tried} tried ({all} by all tests until now)");
+}
+
+/// What a program may try on a database that it could read nothing of.
+const ATTEMPTS: [&str; 6] = [
+    "CREATE TABLE intruder(x)",
+    "INSERT INTO a(pad) VALUES('intruder')",
+    "VACUUM",
+    "PRAGMA wal_checkpoint(TRUNCATE)",
+    "PRAGMA user_version = 7",
+    "PRAGMA rekey = 'another'",
+];
 
 /// A result code and the reason that pageseal gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,15 +107,30 @@ fn fault(conn: &Connection, error: &rusqlite::Error) -> Fault {
 /// If pageseal panicked, gave a row that was never written, or wrote to a file of
 /// which nothing could be read.
 pub(crate) fn judge(dir: &Path, kind: Kind, what: &str) -> Verdict {
+    let (verdict, written) = examine(dir, kind, what);
+    // A journal's record may turn out to be damaged when others have been put back;
+    // it stays hot, and the database closed.
+    if verdict.is_refused() && !verdict.reasons().contains("rollback journal's copy") {
+        assert!(
+            !written,
+            "{what}: nothing could be read, but something was written"
+        );
+    }
+    verdict
+}
+
+/// As [`judge`], where something may be written; says whether it was.
+pub(crate) fn examine(dir: &Path, kind: Kind, what: &str) -> (Verdict, bool) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            PANICS.fetch_add(1, Ordering::SeqCst);
+            PANICS.set(PANICS.get() + 1);
             before(info);
         }));
     });
-    let panics = PANICS.load(Ordering::SeqCst);
+    JUDGED.fetch_add(1, Ordering::Relaxed);
+    let panics = PANICS.get();
     let before = snapshot(dir);
     let conn = Connection::open(uri(&dir.join("s.db"), kind, KEY)).expect("opening");
     let rows = |table: &str| -> Result<Vec<i64>, Fault> {
@@ -122,15 +160,16 @@ pub(crate) fn judge(dir: &Path, kind: Kind, what: &str) -> Verdict {
             .map(|sum| sum as i64)
             .map_err(|error| fault(&conn, &error)),
     };
-    let _ = conn.close();
-    assert_eq!(PANICS.load(Ordering::SeqCst), panics, "{what}: a panic");
-    // A journal's record may turn out to be damaged when others have been put back;
-    // it stays hot, and the database closed.
-    if verdict.is_refused() && !verdict.reasons().contains("rollback journal's copy") {
-        assert!(
-            before == snapshot(dir),
-            "{what}: nothing could be read, but something was written"
-        );
+    // SQLITE_NOTADB: not opened. (11 is a fault within; writing is still allowed.)
+    let closed = |rows: &Result<Vec<i64>, Fault>| rows.as_ref().is_err_and(|f| f.code == 26);
+    if kind.mac > 0 && closed(&verdict.a) && closed(&verdict.b) {
+        for attempt in ATTEMPTS {
+            let result = conn.execute_batch(attempt);
+            assert!(result.is_err(), "{what}: {attempt}");
+        }
     }
-    verdict
+    let _ = conn.close();
+    assert_eq!(PANICS.get(), panics, "{what}: a panic");
+    let written = before != snapshot(dir);
+    (verdict, written)
 }

@@ -1,6 +1,6 @@
 //! Damage to write-ahead logs, and logs of other databases.
 
-use crate::judge::{Verdict, judge, snapshot};
+use crate::judge::{Verdict, judge, report, snapshot};
 use crate::sample::{KEY, Kind, NO_MAC, OTHER_KEY, Sample, V3, V4};
 
 const HEADER: usize = 32;
@@ -65,7 +65,7 @@ fn truncated() {
         assert!(verdict.is_whole(), "{what}: {verdict:?}");
         tried += 1;
     }
-    println!("hostile, truncated logs: {tried} tried");
+    report("truncated logs", tried);
 }
 
 /// Nothing in a log says whose it is, and SQLite takes any.

@@ -7,8 +7,10 @@
 
 mod crafted;
 mod database;
+mod forged;
 mod journal;
 mod judge;
+mod kinds;
 mod log;
 mod other_files;
 mod sample;

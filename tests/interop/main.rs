@@ -25,6 +25,7 @@ mod key_spelling;
 mod large;
 mod ours;
 mod relay;
+mod reserve;
 mod shared;
 mod shared_log;
 mod shell;

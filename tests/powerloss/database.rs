@@ -14,10 +14,12 @@ const KEY: &str = "x'00112233445566778899aabbccddeeff00112233445566778899aabbccd
 
 /// Opens the database of a workload; nothing is read yet.
 pub(crate) fn open(disk: &str, workload: &Workload) -> rusqlite::Result<Connection> {
-    let uri = format!(
-        "file:/{disk}/main.db?vfs={SEALED}&key={KEY}{}",
-        workload.uri
-    );
+    open_with(disk, workload.uri, KEY)
+}
+
+/// Opens a disk's database with a key and more URI parameters.
+pub(crate) fn open_with(disk: &str, parameters: &str, key: &str) -> rusqlite::Result<Connection> {
+    let uri = format!("file:/{disk}/main.db?vfs={SEALED}&key={key}{parameters}");
     let conn = Connection::open(uri)?;
     conn.set_prepared_statement_cache_capacity(0);
     Ok(conn)

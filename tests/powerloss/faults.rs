@@ -10,7 +10,8 @@ use crate::workload::{ALL, Workload};
 
 const DISK: &str = "faults";
 
-const KINDS: [(Call, How); 7] = [
+/// All ways in which calls fail.
+pub(crate) const KINDS: [(Call, How); 7] = [
     (Call::Write, How::Io),
     (Call::Write, How::Full),
     (Call::Write, How::Short),
@@ -115,6 +116,7 @@ fn fail_everywhere(
             how,
             after,
             for_good,
+            file: "",
         };
         match once(prepared, fault) {
             Ok(Outcome::NotReached) => break,

@@ -5,7 +5,8 @@
 //! store writes down what reaches it; then, for every write, truncation, sync,
 //! creation and deletion, the power is cut behind it and the database opened
 //! again from what a disk may have kept (`cuts`). In `faults`, one operation at a
-//! time fails.
+//! time fails. `rekey` does both to `PRAGMA rekey`. In
+//! `deferred` writes fail that the shim makes later than SQLite asked for them.
 //!
 //! ```sh
 //! cargo test --test powerloss -- --nocapture
@@ -21,7 +22,9 @@
 
 mod cuts;
 mod database;
+mod deferred;
 mod faults;
+mod rekey;
 mod store;
 mod trace;
 mod workload;

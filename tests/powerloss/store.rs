@@ -45,6 +45,8 @@ pub(crate) struct Fault {
     pub(crate) after: u64,
     /// All later ones fail too.
     pub(crate) for_good: bool,
+    /// Only files whose names end like this count.
+    pub(crate) file: &'static str,
 }
 
 #[derive(Default)]
@@ -90,6 +92,16 @@ impl Disk {
         disks.retain(|(other, _)| other != name);
         disks.push((name.to_owned(), disk.clone()));
         disk
+    }
+
+    /// Where temporary files are: a disk of their own.
+    pub(crate) fn temporary() -> Self {
+        static TEMPORARY: Once = Once::new();
+        TEMPORARY.call_once(|| {
+            let mut disks = DISKS.lock().unwrap_or_else(PoisonError::into_inner);
+            disks.push(("temporary".to_owned(), Disk::default()));
+        });
+        disk_of("/temporary/").expect("just mounted")
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -144,11 +156,11 @@ impl Inner {
     }
 
     /// Fails if that call is to fail now.
-    fn may(&mut self, call: Call) -> core::result::Result<(), How> {
+    fn may(&mut self, call: Call, file: &str) -> core::result::Result<(), How> {
         let Some(fault) = &mut self.fault else {
             return Ok(());
         };
-        if fault.call != call {
+        if fault.call != call || !file.ends_with(fault.file) {
             return Ok(());
         }
         if fault.after > 0 {
@@ -208,7 +220,10 @@ impl DatabaseHandle for File {
     }
 
     fn read_exact_at(&mut self, buf: &mut [u8], offset: u64) -> Result<()> {
-        self.disk.inner().may(Call::Read).map_err(error)?;
+        self.disk
+            .inner()
+            .may(Call::Read, &self.name)
+            .map_err(error)?;
         self.with(|bytes| {
             let start = usize::try_from(offset).map_or(bytes.len(), |at| at.min(bytes.len()));
             let n = buf.len().min(bytes.len() - start);
@@ -223,7 +238,7 @@ impl DatabaseHandle for File {
     }
 
     fn write_all_at(&mut self, buf: &[u8], offset: u64) -> Result<()> {
-        let may = self.disk.inner().may(Call::Write);
+        let may = self.disk.inner().may(Call::Write, &self.name);
         if let Err(how) = may {
             if how == How::Short {
                 self.with(|bytes| write_into(bytes, &buf[..buf.len() / 2], offset));
@@ -241,7 +256,7 @@ impl DatabaseHandle for File {
 
     fn sync(&mut self, _data_only: bool) -> Result<()> {
         let mut inner = self.disk.inner();
-        inner.may(Call::Sync).map_err(error)?;
+        inner.may(Call::Sync, &self.name).map_err(error)?;
         inner.note(Op::Sync {
             file: self.name.clone(),
         });
@@ -249,7 +264,10 @@ impl DatabaseHandle for File {
     }
 
     fn set_len(&mut self, size: u64) -> Result<()> {
-        self.disk.inner().may(Call::Truncate).map_err(error)?;
+        self.disk
+            .inner()
+            .may(Call::Truncate, &self.name)
+            .map_err(error)?;
         let len = usize::try_from(size).expect("a small file");
         self.with(|bytes| bytes.resize(len, 0));
         self.disk.inner().note(Op::SetLen {
@@ -353,7 +371,7 @@ impl Vfs for Store {
 
     fn delete(&self, path: &str) -> Result<()> {
         self.with(path, |inner| {
-            inner.may(Call::Delete).map_err(error)?;
+            inner.may(Call::Delete, path).map_err(error)?;
             if inner.files.remove(path).is_none() {
                 return Err(ErrorKind::NotFound.into());
             }
@@ -369,13 +387,7 @@ impl Vfs for Store {
     }
 
     fn temporary_name(&self) -> String {
-        // Temporary files are on a disk of their own, which never fails.
-        static TEMPORARY: Once = Once::new();
-        TEMPORARY.call_once(|| {
-            let mut disks = DISKS.lock().unwrap_or_else(PoisonError::into_inner);
-            disks.push(("temporary".to_owned(), Disk::default()));
-        });
-        let disk = disk_of("/temporary/").expect("just mounted");
+        let disk = Disk::temporary();
         let mut inner = disk.inner();
         inner.next_name += 1;
         format!("/temporary/{}", inner.next_name)

@@ -8,8 +8,13 @@
 //!   xLock, xUnlock, SQLITE_FCNTL_SYNC           that call
 //! xWrite of a page as it is (rollback,        go out first
 //!   checkpoint)
-//! xClose                                      are dropped: they belong to no commit
+//! xClose, an xUnlock that fails               are dropped: they belong to no commit
 //! ```
+//!
+//! SQLite has been told that these pages are written, so an error does not lose
+//! them: they go on waiting, all but the one whose own xWrite reports it. SQLite
+//! gives up the transaction after most errors, but after `SQLITE_FULL` it may take
+//! back one statement and commit the rest, and after an error in a pragma nothing.
 //!
 //! Every commit in a rollback mode, also with `synchronous=OFF`, and the end of
 //! every rollback pass the file control `SQLITE_FCNTL_SYNC`, whose result counts;
@@ -62,6 +67,26 @@ impl WriteBehind {
             core::mem::take(&mut self.numbers),
             core::mem::take(&mut self.pages),
         )
+    }
+
+    /// Puts back what could not be written, to wait further.
+    pub(crate) fn put_back(&mut self, numbers: Vec<u32>, pages: Zeroizing<Vec<u8>>) {
+        self.numbers = numbers;
+        self.pages = pages;
+    }
+
+    /// Forgets the page that came last, if it still waits.
+    pub(crate) fn forget_last(&mut self, pgno: u32, page_size: usize) {
+        if self.numbers.last() == Some(&pgno) {
+            self.numbers.pop();
+            self.pages.truncate(self.numbers.len() * page_size);
+        }
+    }
+
+    /// Forgets all pages.
+    pub(crate) fn forget(&mut self) {
+        self.numbers.clear();
+        self.pages.clear();
     }
 
     /// Gives the memory back to be used again.

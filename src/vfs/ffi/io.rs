@@ -23,35 +23,41 @@ pub(super) struct Handle {
 /// Bytes of a [`Handle`], for `szOsFile`.
 pub(super) const HANDLE_SIZE: c_int = size_of::<Handle>() as c_int;
 
-/// Methods for files without shared memory, so that SQLite does not try a log
-/// with a shared index on them. Version 2 and up have it; memory mapping, which
-/// version 3 adds, would show SQLite the ciphertext.
-static METHODS: ffi::sqlite3_io_methods = methods(1);
-static METHODS_SHARED: ffi::sqlite3_io_methods = methods(2);
+/// Methods of a file over one that has shared memory. Memory mapping, which version
+/// 3 adds, would show SQLite the ciphertext.
+static METHODS_SHARED: ffi::sqlite3_io_methods = SHARED;
 
-const fn methods(version: c_int) -> ffi::sqlite3_io_methods {
-    ffi::sqlite3_io_methods {
-        iVersion: version,
-        xClose: Some(close),
-        xRead: Some(read),
-        xWrite: Some(write),
-        xTruncate: Some(truncate),
-        xSync: Some(sync),
-        xFileSize: Some(file_size),
-        xLock: Some(lock),
-        xUnlock: Some(unlock),
-        xCheckReservedLock: Some(check_reserved_lock),
-        xFileControl: Some(file_control),
-        xSectorSize: Some(sector_size),
-        xDeviceCharacteristics: Some(device_characteristics),
-        xShmMap: Some(shm_map),
-        xShmLock: Some(shm_lock),
-        xShmBarrier: Some(shm_barrier),
-        xShmUnmap: Some(shm_unmap),
-        xFetch: None,
-        xUnfetch: None,
-    }
-}
+/// And over one without: SQLite does not try a log with a shared index on it.
+static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
+    iVersion: 1,
+    xShmMap: None,
+    xShmLock: None,
+    xShmBarrier: None,
+    xShmUnmap: None,
+    ..SHARED
+};
+
+const SHARED: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
+    iVersion: 2,
+    xClose: Some(close),
+    xRead: Some(read),
+    xWrite: Some(write),
+    xTruncate: Some(truncate),
+    xSync: Some(sync),
+    xFileSize: Some(file_size),
+    xLock: Some(lock),
+    xUnlock: Some(unlock),
+    xCheckReservedLock: Some(check_reserved_lock),
+    xFileControl: Some(file_control),
+    xSectorSize: Some(sector_size),
+    xDeviceCharacteristics: Some(device_characteristics),
+    xShmMap: Some(shm_map),
+    xShmLock: Some(shm_lock),
+    xShmBarrier: Some(shm_barrier),
+    xShmUnmap: Some(shm_unmap),
+    xFetch: None,
+    xUnfetch: None,
+};
 
 /// Puts an open file into the memory that SQLite gave for it.
 ///

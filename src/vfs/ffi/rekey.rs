@@ -20,6 +20,7 @@ use crate::sys as ffi;
 
 use super::super::code::{self, Code, Result};
 use super::super::lower::{LowerFile, LowerVfs};
+use super::super::rewrite::Done;
 use super::control::on_database;
 use super::host::Host;
 
@@ -143,6 +144,36 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// What is to be said of a rewrite, once the session goes by it.
+    fn report(&self, what: &str, done: Done) -> core::result::Result<(), Refusal> {
+        match done {
+            Done::Safely => Ok(()),
+            Done::Unsynced(code) => Err(Refusal {
+                code,
+                text: format!(
+                    "{what} is done, but could not be made safe against a power cut: {}",
+                    self.refusal(code).text
+                ),
+            }),
+        }
+    }
+
+    /// After an error the journal may be hot. SQLite plays it back when it takes its
+    /// first lock, which `PRAGMA locking_mode=EXCLUSIVE` keeps it from ever giving
+    /// back: the next transaction would overwrite the journal.
+    fn let_roll_back(&self) {
+        if self
+            .pragma("locking_mode")
+            .is_ok_and(|mode| mode.as_deref() == Some("exclusive"))
+        {
+            // What fails here is tried again by whatever reads next.
+            let _ = self.pragma("locking_mode=NORMAL");
+            // The lock goes with the end of a transaction.
+            let _ = self.on_schema("SELECT count(*) FROM ", b".sqlite_schema");
+            let _ = self.pragma("locking_mode=EXCLUSIVE");
+        }
+    }
+
     /// Runs `work` under the exclusive lock.
     fn exclusively(
         &self,
@@ -152,6 +183,9 @@ impl<'a> Work<'a> {
         let done = work();
         // Nothing was written through SQLite: this only gives the locks back.
         let ended = self.run(b"COMMIT");
+        if done.is_err() {
+            self.let_roll_back();
+        }
         done?;
         ended.map(|_| ())
     }
@@ -200,7 +234,7 @@ pub(super) unsafe fn rekey(
     let done = work.exclusively(|| {
         let new = session.plan_rekey(key, choice, None)?;
         // SAFETY: the caller's promise.
-        unsafe {
+        let done = unsafe {
             on_database(file, |database| {
                 database.rewrite(|rewrite| rewrite.reseal(new.codec()))
             })
@@ -208,7 +242,7 @@ pub(super) unsafe fn rekey(
         .and_then(|done| done)
         .map_err(|code| work.refusal(code))?;
         session.rekeyed(new);
-        Ok(())
+        work.report("rekey", done)
     });
     if wal {
         work.pragma("journal_mode=WAL")?;
@@ -310,7 +344,7 @@ fn replace_by_copy(work: &Work<'_>, wanted: Choice) -> core::result::Result<(), 
     let name = sql::quote_text(copy.path.to_bytes());
     work.on_schema("VACUUM ", &[b" INTO ".as_slice(), &name].concat())?;
     session.set_heir(None);
-    work.exclusively(|| {
+    let done = work.exclusively(|| {
         if work.pragma("data_version")? != version {
             return Err(Refusal {
                 code: Code(ffi::SQLITE_BUSY),
@@ -324,7 +358,7 @@ fn replace_by_copy(work: &Work<'_>, wanted: Choice) -> core::result::Result<(), 
             .map_err(|code| work.refusal(code))?;
         let new = session.plan_rekey(key, wanted, Some(&salt))?;
         // SAFETY: `Work::new` was promised an open file.
-        unsafe {
+        let done = unsafe {
             on_database(work.file, |database| {
                 database.rewrite(|rewrite| rewrite.replace(&source))
             })
@@ -332,9 +366,10 @@ fn replace_by_copy(work: &Work<'_>, wanted: Choice) -> core::result::Result<(), 
         .and_then(|done| done)
         .map_err(|code| work.refusal(code))?;
         session.rekeyed(new);
-        Ok(())
-    })?;
+        work.report("cipher_migrate", done)
+    });
     work.host.reset_cache(&work.schema);
+    done?;
     if wal {
         work.pragma("journal_mode=WAL")?;
     }

@@ -32,8 +32,12 @@ unsafe fn lower(vfs: *mut ffi::sqlite3_vfs) -> LowerVfs {
 /// A VFS over `below`, named `name`, both of which live forever.
 pub(super) fn table(below: &'static LowerVfs, name: &'static CStr) -> ffi::sqlite3_vfs {
     let lower = below.get();
+    let version = lower.iVersion.min(3);
+    // In a table of an older version these are not what their names say.
+    let second = (version >= 2).then_some(lower);
+    let third = (version >= 3).then_some(lower);
     ffi::sqlite3_vfs {
-        iVersion: lower.iVersion.min(3),
+        iVersion: version,
         szOsFile: io::HANDLE_SIZE,
         mxPathname: lower.mxPathname,
         pNext: ptr::null_mut(),
@@ -51,10 +55,18 @@ pub(super) fn table(below: &'static LowerVfs, name: &'static CStr) -> ffi::sqlit
         xSleep: Some(sleep),
         xCurrentTime: Some(current_time),
         xGetLastError: Some(get_last_error),
-        xCurrentTimeInt64: Some(current_time_int64),
-        xSetSystemCall: lower.xSetSystemCall.map(|_| set_system_call as _),
-        xGetSystemCall: lower.xGetSystemCall.map(|_| get_system_call as _),
-        xNextSystemCall: lower.xNextSystemCall.map(|_| next_system_call as _),
+        xCurrentTimeInt64: second
+            .and_then(|lower| lower.xCurrentTimeInt64)
+            .map(|_| current_time_int64 as _),
+        xSetSystemCall: third
+            .and_then(|lower| lower.xSetSystemCall)
+            .map(|_| set_system_call as _),
+        xGetSystemCall: third
+            .and_then(|lower| lower.xGetSystemCall)
+            .map(|_| get_system_call as _),
+        xNextSystemCall: third
+            .and_then(|lower| lower.xNextSystemCall)
+            .map(|_| next_system_call as _),
     }
 }
 
