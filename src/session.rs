@@ -69,6 +69,9 @@ struct State {
     /// Nothing can be done with this database, ever: its ATTACH named a key that
     /// can't be made out.
     refused: Option<Failure>,
+    /// Why the last ATTACH on this main database's connection was refused: the
+    /// session that it was for is gone with it.
+    attach_failure: Option<Failure>,
 }
 
 /// The state of one open database. See the module.
@@ -119,6 +122,7 @@ impl Default for Session {
             journals: 0,
             counters: Arc::default(),
             refused: None,
+            attach_failure: None,
         }))
     }
 }
@@ -353,9 +357,10 @@ impl Session {
         salt: Option<&Salt>,
     ) -> Result<Rekeyed, Failure> {
         let codec = self.codec().ok_or(Failure::NoKey)?;
+        let counters = self.counters();
         let salt = *salt.unwrap_or(codec.salt());
         choice.settings.validate()?;
-        let keys = key_cache::derive(&key, &choice.settings, &salt)?;
+        let keys = key_cache::derive(&key, &choice.settings, &salt, &counters)?;
         let codec = Arc::new(PageCodec::new(&choice.settings, &keys)?);
         Ok(Rekeyed {
             key,
@@ -551,6 +556,17 @@ impl Session {
         self.state().refused.clone()
     }
 
+    /// Notes on the main database how an ATTACH beside it went.
+    pub fn set_attach_failure(&self, failure: Option<Failure>) {
+        self.state().attach_failure = failure;
+    }
+
+    /// Why the connection's last ATTACH was refused, if it was.
+    #[must_use]
+    pub fn attach_failure(&self) -> Option<Failure> {
+        self.state().attach_failure.clone()
+    }
+
     /// Records why something failed, for `PRAGMA cipher_status` and the typed API.
     pub fn fail(&self, failure: Failure) -> Failure {
         self.state().fail(failure)
@@ -643,9 +659,9 @@ impl State {
         let keys = match &self.derived {
             Some((with, keys)) if *with == for_keys && keys.salt == salt => Arc::clone(keys),
             _ => {
-                let keys = self
-                    .counters
-                    .time_kdf(|| key_cache::derive(key, &settings, &salt))?;
+                let counters = &self.counters;
+                let keys =
+                    counters.time_kdf(|| key_cache::derive(key, &settings, &salt, counters))?;
                 self.derived = Some((for_keys, Arc::clone(&keys)));
                 keys
             }

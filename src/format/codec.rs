@@ -175,6 +175,23 @@ impl PageCodec {
         }
     }
 
+    /// Checks each page as [`PageCodec::verify`] does, and puts the results into
+    /// `results` (emptied first) in the same order; faster, as
+    /// [`PageCodec::open_batch`] is.
+    ///
+    /// # Panics
+    /// As [`PageCodec::verify`].
+    pub fn verify_batch(&self, pages: &[PageRef<'_>], results: &mut Vec<Result<(), PageError>>) {
+        results.clear();
+        for group in pages.chunks(GROUP) {
+            let tags = self.tags(group);
+            results.extend(group.iter().zip(&tags).map(|(page, tag)| {
+                let tag = self.mac.as_ref().map(|_| tag);
+                self.verdict(page.pgno, page.bytes, tag)
+            }));
+        }
+    }
+
     /// Seals all pages. From two pages on this is several times faster than
     /// sealing them one by one: they are encrypted and authenticated side by
     /// side.

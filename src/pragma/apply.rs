@@ -31,6 +31,8 @@ pub enum Reply {
     Rekey(Key),
     /// The database is to be brought to SQLCipher 4's settings.
     Migrate,
+    /// The connection's statements are to be timed.
+    Profile(LogTarget),
 }
 
 impl From<PragmaError> for Reply {
@@ -143,6 +145,10 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
         )),
         Command::Cipher => if_keyed("AES-256-CBC"),
         Command::Status => Reply::Row(status(session)),
+        Command::AttachStatus => match session.attach_failure() {
+            Some(failure) => Reply::Row(failure.to_string()),
+            None => Reply::Nothing,
+        },
         Command::FipsStatus => if_keyed("0"),
         Command::Stats => Reply::Row(session.counters().snapshot().to_string()),
         Command::StatsTiming(on) => {
@@ -156,11 +162,10 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
         Command::AddRandom { valid } => if_keyed(if valid { "0" } else { "1" }),
         Command::NoLongerSupported(text) if text.contains("rekey") => row(text),
         Command::NoLongerSupported(text) => if_keyed(text),
-        Command::Log(target) => done(log_output::set_target(target)),
+        Command::Log(target) => row(done(log_output::set_target(target))),
         Command::LogLevel(level) => row(log_output::level(level).as_str()),
         Command::LogSource(change) => Reply::Row(log_output::sources(change).to_string()),
-        // Query times are SQLite's to tell (`sqlite3_trace_v2`).
-        Command::Profile(target) => done(target == LogTarget::Off),
+        Command::Profile(target) => Reply::Profile(target),
         Command::Rekey(_) if !keyed => Reply::Error(NOT_ENCRYPTED.to_owned()),
         Command::Rekey(key) => Reply::Rekey(key),
         Command::Migrate if keyed => Reply::Migrate,
@@ -169,8 +174,9 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
 }
 
 /// What SQLCipher answers an order with: 0 where it is carried out, else 1.
-fn done(ok: bool) -> Reply {
-    Reply::Row(if ok { "0" } else { "1" }.to_owned())
+#[must_use]
+pub fn done(ok: bool) -> &'static str {
+    if ok { "0" } else { "1" }
 }
 
 /// `1` where there is a key and nothing has gone wrong with it, as SQLCipher

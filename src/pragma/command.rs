@@ -64,6 +64,9 @@ pub enum Command {
     Cipher,
     /// `cipher_status`.
     Status,
+    /// `cipher_attach_status`, ours only: answer why the connection's last ATTACH was
+    /// refused, or nothing.
+    AttachStatus,
     /// `cipher_fips_status`.
     FipsStatus,
 
@@ -151,6 +154,7 @@ fn without_value(name: &str) -> Option<Command> {
         "cipher_provider_version" => Command::ProviderVersion,
         "cipher" => Command::Cipher,
         "cipher_status" => Command::Status,
+        "cipher_attach_status" => Command::AttachStatus,
         "cipher_fips_status" => Command::FipsStatus,
         "cipher_migrate" => Command::Migrate,
         "cipher_stats" => Command::Stats,

@@ -60,6 +60,7 @@ constants! {
     // Locks of a database file.
     SQLITE_LOCK_EXCLUSIVE = 4;
     SQLITE_LOCK_NONE = 0;
+    SQLITE_LOCK_RESERVED = 2;
     SQLITE_LOCK_SHARED = 1;
 
     // How much a sync makes safe.
@@ -89,6 +90,7 @@ constants! {
 
     // What `xAccess` is asked, and what a device can do.
     SQLITE_ACCESS_EXISTS = 0;
+    SQLITE_ACCESS_READWRITE = 1;
     SQLITE_IOCAP_IMMUTABLE = 0x2000;
     SQLITE_IOCAP_POWERSAFE_OVERWRITE = 0x1000;
     SQLITE_IOCAP_UNDELETABLE_WHEN_OPEN = 0x800;

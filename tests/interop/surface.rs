@@ -172,6 +172,13 @@ fn keys() {
             same(READ),
         ],
         vec![same("PRAGMA key = ''"), same(READ)],
+        vec![
+            same("PRAGMA key = 'bad'"),
+            same("PRAGMA cipher_migrate"),
+            same("PRAGMA key = 'key'"),
+            same("PRAGMA cipher_migrate"),
+            same(READ),
+        ],
         vec![same("PRAGMA key"), same(READ)],
         vec![same("PRAGMA hexkey = '6b6579'"), same(READ)],
         vec![same("PRAGMA hexkey = '6B6579'"), same(READ)],

@@ -2,5 +2,7 @@
 #![allow(missing_docs)]
 
 mod ahead;
+mod faults;
+mod integrity;
 mod rekey;
 mod typed;

@@ -10,7 +10,10 @@
 mod control;
 pub(crate) mod db;
 pub(crate) mod host;
+mod integrity;
 mod io;
+mod profile;
+mod pulse;
 pub(crate) mod register;
 mod rekey;
 mod vfs;

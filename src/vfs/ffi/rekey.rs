@@ -21,7 +21,7 @@ use crate::sys as ffi;
 use super::super::code::{self, Code, Result};
 use super::super::lower::{LowerFile, LowerVfs};
 use super::control::on_database;
-use super::host::Host;
+use super::host::{self, Host};
 
 /// Why a rekey or migration was not done. The database is as it was.
 pub(super) struct Refusal {
@@ -218,11 +218,11 @@ pub(super) unsafe fn rekey(
 
 /// What `PRAGMA cipher_migrate` answers.
 const MIGRATED: i32 = 0;
-const WRONG_KEY: i32 = 1;
+const WRONG_KEY: i32 = ffi::SQLITE_NOTADB;
 
 /// Brings a database of SQLCipher 1 to 3 to the settings of 4. Answers what
-/// SQLCipher answers: 0 where that is done or was not needed, 1 for a wrong key,
-/// 21 where the database is in use already.
+/// SQLCipher 4.20 answers: 0 where that is done or was not needed, 26 for a wrong key
+/// (4.12: 1), 21 where the database is in use already.
 ///
 /// # Safety
 /// `file` must be open.
@@ -257,6 +257,8 @@ pub(super) unsafe fn migrate(
         });
     if old.is_none() {
         session.change_settings(|choice| *choice = wanted);
+        // The answer is SQLCipher's; the reason goes to log and `cipher_status`.
+        let _ = host::fail::<()>(session, Failure::WrongKey);
         return Ok(WRONG_KEY);
     }
     let done = replace_by_copy(&work, wanted);
