@@ -19,6 +19,7 @@ use zeroize::Zeroizing;
 
 use crate::crypto::random;
 use crate::error::{Failure, KeyError, PageError, SettingsError};
+use crate::faults::Faults;
 use crate::format::keys::DerivedKeys;
 use crate::format::layout::PAGE_SIZES;
 use crate::format::{Choice, PageCodec, Settings};
@@ -66,6 +67,7 @@ struct State {
     key_failed: bool,
     journals: usize,
     counters: Arc<Counters>,
+    faults: Arc<Faults>,
     /// Nothing can be done with this database, ever: its ATTACH named a key that
     /// can't be made out.
     refused: Option<Failure>,
@@ -121,6 +123,7 @@ impl Default for Session {
             key_failed: false,
             journals: 0,
             counters: Arc::default(),
+            faults: Arc::default(),
             refused: None,
             attach_failure: None,
         }))
@@ -262,6 +265,9 @@ impl Session {
             key: state.key.clone()?,
             choice: state.heir.unwrap_or(state.choice),
             codec: state.codec.clone().filter(|_| state.heir.is_none()),
+            salt: state
+                .heir
+                .and_then(|_| state.codec.as_ref().map(|codec| *codec.salt())),
             derived: state.derived.clone(),
         })
     }
@@ -345,20 +351,14 @@ impl Session {
     }
 
     /// What the database would be sealed with under another key, and settings that
-    /// decide how keys are derived. The salt stays, unless one is given or the key
-    /// brings its own.
+    /// decide how keys are derived. The salt stays, unless the key brings its own.
     ///
     /// # Errors
     /// A key or settings that can't be used, or a database that has no key yet.
-    pub fn plan_rekey(
-        &self,
-        key: Key,
-        choice: Choice,
-        salt: Option<&Salt>,
-    ) -> Result<Rekeyed, Failure> {
+    pub fn plan_rekey(&self, key: Key, choice: Choice) -> Result<Rekeyed, Failure> {
         let codec = self.codec().ok_or(Failure::NoKey)?;
         let counters = self.counters();
-        let salt = *salt.unwrap_or(codec.salt());
+        let salt = *codec.salt();
         choice.settings.validate()?;
         let keys = key_cache::derive(&key, &choice.settings, &salt, &counters)?;
         let codec = Arc::new(PageCodec::new(&choice.settings, &keys)?);
@@ -382,8 +382,9 @@ impl Session {
         state.proved = true;
     }
 
-    /// The settings and salt that a copy made by `VACUUM INTO` starts from, if
-    /// they are not this database's.
+    /// The settings that a copy made by `VACUUM INTO` starts from, if they are not
+    /// this database's. The salt is: what a crash leaves half replaced by the copy has
+    /// the copy's first bytes, and with them the old journal must still open.
     pub fn set_heir(&self, heir: Option<Choice>) {
         self.state().heir = heir;
     }
@@ -543,6 +544,12 @@ impl Session {
 
     // Failures.
 
+    /// What is to fail on demand.
+    #[must_use]
+    pub fn faults(&self) -> Arc<Faults> {
+        Arc::clone(&self.state().faults)
+    }
+
     /// Refuses everything that will be asked of this database.
     pub fn refuse(&self, failure: Failure) {
         let mut state = self.state();
@@ -666,7 +673,10 @@ impl State {
                 keys
             }
         };
-        Ok(PageCodec::new(&settings, &keys)?.counting(Arc::clone(&self.counters)))
+        let codec = PageCodec::new(&settings, &keys)?
+            .counting(Arc::clone(&self.counters))
+            .failing(Arc::clone(&self.faults));
+        Ok(codec)
     }
 }
 
@@ -720,6 +730,8 @@ pub struct Legacy {
     pub choice: Choice,
     /// The keys already derived, with their salt.
     pub codec: Option<Arc<PageCodec>>,
+    /// The salt alone, where the settings are others.
+    salt: Option<Salt>,
     derived: Option<(Settings, Arc<DerivedKeys>)>,
 }
 
@@ -731,7 +743,9 @@ impl Session {
         state.base = Some(legacy.choice);
         state.choice = legacy.choice;
         state.key = Some(legacy.key);
-        if legacy.choice.settings.plaintext_header > 0 {
+        if legacy.salt.is_some() {
+            state.salt = legacy.salt;
+        } else if legacy.choice.settings.plaintext_header > 0 {
             state.salt = legacy.codec.as_ref().map(|codec| *codec.salt());
         }
         state.codec = legacy.codec;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::crypto::cbc::CbcMessage;
 use crate::crypto::{Aes256Cbc, Backend, MacKey, Message, Tag, random};
 use crate::error::{PageError, RandomError, SettingsError};
+use crate::faults::{Fault, Faults};
 use crate::secret::{SALT_LEN, Salt};
 use crate::stats::{Counters, Work};
 
@@ -48,6 +49,7 @@ pub struct PageCodec {
     cipher: Aes256Cbc,
     mac: Option<MacKey>,
     counters: Arc<Counters>,
+    faults: Arc<Faults>,
 }
 
 impl PageCodec {
@@ -77,6 +79,7 @@ impl PageCodec {
                 .use_hmac
                 .then(|| MacKey::with_backend(backend, settings.hmac_algorithm, keys.mac.expose())),
             counters: Arc::default(),
+            faults: Arc::default(),
         })
     }
 
@@ -84,6 +87,13 @@ impl PageCodec {
     #[must_use]
     pub fn counting(mut self, counters: Arc<Counters>) -> Self {
         self.counters = counters;
+        self
+    }
+
+    /// Fails where these say so from now on.
+    #[must_use]
+    pub fn failing(mut self, faults: Arc<Faults>) -> Self {
+        self.faults = faults;
         self
     }
 
@@ -132,7 +142,7 @@ impl PageCodec {
         self.check_arguments(pgno, page);
         let mut fresh = [0; MAX_FRESH];
         let fresh = &mut fresh[..self.fresh_len()];
-        random::fill(fresh)?;
+        self.fill_fresh(fresh)?;
         let iv = self.put_fresh(page, fresh);
         let body = &mut page[self.body(pgno)];
         self.counters
@@ -206,7 +216,7 @@ impl PageCodec {
         for group in pages.chunks_mut(GROUP) {
             let len = self.fresh_len();
             let mut fresh = [0; GROUP * MAX_FRESH];
-            random::fill(&mut fresh[..group.len() * len])?;
+            self.fill_fresh(&mut fresh[..group.len() * len])?;
             let mut messages: [CbcMessage<'_>; GROUP] = core::array::from_fn(|_| CbcMessage {
                 iv: [0; IV_LEN],
                 data: &mut [],
@@ -286,6 +296,7 @@ impl PageCodec {
     fn verdict(&self, pgno: u32, page: &[u8], tag: Option<&Tag>) -> Result<(), PageError> {
         let stored = &page[self.layout.mac_start()..][..self.layout.mac_len()];
         let fine = match tag {
+            _ if self.faults.is_on(Fault::Decrypt) => false,
             _ if self.body(pgno).is_empty() => true,
             Some(tag) => tag.matches(stored),
             None => !is_zeros(page),
@@ -321,6 +332,13 @@ impl PageCodec {
     /// MAC leaves.
     fn fresh_len(&self) -> usize {
         self.layout.reserve() - self.layout.mac_len()
+    }
+
+    fn fill_fresh(&self, fresh: &mut [u8]) -> Result<(), RandomError> {
+        if self.faults.is_on(Fault::Encrypt) {
+            return Err(RandomError(None));
+        }
+        random::fill(fresh)
     }
 
     /// Puts a page's random bytes in place and returns the IV among them.

@@ -166,6 +166,13 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
         Command::LogLevel(level) => row(log_output::level(level).as_str()),
         Command::LogSource(change) => Reply::Row(log_output::sources(change).to_string()),
         Command::Profile(target) => Reply::Profile(target),
+        #[cfg(feature = "fail-on-demand")]
+        Command::Test(fault, on) => {
+            if let Some(fault) = fault {
+                session.faults().set(fault, on);
+            }
+            Reply::Nothing
+        }
         Command::Rekey(_) if !keyed => Reply::Error(NOT_ENCRYPTED.to_owned()),
         Command::Rekey(key) => Reply::Rekey(key),
         Command::Migrate if keyed => Reply::Migrate,

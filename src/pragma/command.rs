@@ -8,6 +8,8 @@
 //! means nothing is refused in every state.
 
 use crate::error::SettingsError;
+#[cfg(feature = "fail-on-demand")]
+use crate::faults::{self, Fault};
 use crate::format::key_text::{parse_hex_key, parse_key, parse_salt};
 use crate::secret::{Key, Salt};
 
@@ -104,6 +106,10 @@ pub enum Command {
     /// `cipher_profile = …`: answer 0, or 1 where the file can't be opened.
     Profile(LogTarget),
 
+    /// `cipher_test_on = …`, `cipher_test_off = …`: answer nothing, whatever is named.
+    #[cfg(feature = "fail-on-demand")]
+    Test(Option<Fault>, bool),
+
     /// `cipher = …`, `rekey_cipher = …`, `rekey_kdf_iter = …`: do nothing, answer
     /// this text.
     NoLongerSupported(&'static str),
@@ -175,6 +181,10 @@ fn with_value(name: &str, text: &[u8]) -> Result<Option<Command>, PragmaError> {
         "hexrekey" => Command::Rekey(parse_hex_key(text)?),
         "page_size" => Command::SetPageSize(SettingName::PageSize.parse_value("page_size", text)),
         "cipher_salt" => Command::SetSalt(parse_salt(text)?),
+        #[cfg(feature = "fail-on-demand")]
+        "cipher_test_on" => Command::Test(faults::named(text), true),
+        #[cfg(feature = "fail-on-demand")]
+        "cipher_test_off" => Command::Test(faults::named(text), false),
         "cipher_memory_security" => Command::SetMemorySecurity(value::lenient_boolean(text)),
         "cipher_store_pass" => Command::SetStorePass(value::lenient_boolean(text)),
         "cipher_add_random" => Command::AddRandom {

@@ -497,6 +497,7 @@ impl Database {
             vfs: self.vfs,
             journal,
             codec: &codec,
+            faults: &self.session.faults(),
         });
         match done {
             Ok(()) => {

@@ -198,7 +198,7 @@ pub(super) unsafe fn rekey(
     }
     let wal = work.leave_wal("rekey")?;
     let done = work.exclusively(|| {
-        let new = session.plan_rekey(key, choice, None)?;
+        let new = session.plan_rekey(key, choice)?;
         // SAFETY: the caller's promise.
         unsafe {
             on_database(file, |database| {
@@ -320,11 +320,7 @@ fn replace_by_copy(work: &Work<'_>, wanted: Choice) -> core::result::Result<(), 
             });
         }
         let source = copy.open()?;
-        let mut salt = [0; crate::secret::SALT_LEN];
-        source
-            .read(&mut salt, 0)
-            .map_err(|code| work.refusal(code))?;
-        let new = session.plan_rekey(key, wanted, Some(&salt))?;
+        let new = session.plan_rekey(key, wanted)?;
         // SAFETY: `Work::new` was promised an open file.
         unsafe {
             on_database(work.file, |database| {
