@@ -435,11 +435,14 @@ impl Session {
         }
     }
 
-    /// Key and settings are right.
+    /// Key and settings are right. (A failure of another kind is told until there is
+    /// another, or a new key: the next page that opens does not mend a damaged one.)
     pub fn prove(&self) {
         let mut state = self.state();
-        state.proved = true;
-        state.failure = None;
+        if !state.proved {
+            state.proved = true;
+            state.failure = None;
+        }
     }
 
     /// Page 1 does not open any more: another connection has given the database a

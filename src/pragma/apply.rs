@@ -23,6 +23,14 @@ pub enum Reply {
     Nothing,
     /// One row of one text.
     Row(String),
+    /// A setting that would be another, but comes after the first use: it is ignored,
+    /// which the log should tell.
+    Late {
+        /// The setting.
+        pragma: &'static str,
+        /// The answer, if there is one.
+        row: Option<&'static str>,
+    },
     /// An error with this text.
     Error(String),
     /// The database file is to be checked page by page.
@@ -90,11 +98,16 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
             .get(&session.settings())
             .map_or(Reply::Nothing, Reply::Row),
         Command::Set(setting) => {
-            session.change_settings(|choice| setting.apply(choice));
-            match setting.name().deprecation() {
-                Some(text) => if_keyed(text),
-                None => Reply::Nothing,
+            let name = setting.name();
+            let row = name.deprecation();
+            let mut wanted = session.choice();
+            setting.apply(&mut wanted);
+            if session.is_proved() && wanted != session.choice() {
+                let pragma = name.pragma();
+                return Reply::Late { pragma, row };
             }
+            session.change_settings(|choice| setting.apply(choice));
+            row.map_or(Reply::Nothing, if_keyed)
         }
         Command::GetSalt if keyed => match session.salt(facts().head.as_ref()) {
             Ok(salt) => Reply::Row(salt.iter().map(|byte| format!("{byte:02x}")).collect()),

@@ -31,6 +31,7 @@ constants! {
     SQLITE_OK = 0;
     SQLITE_ROW = 100;
     SQLITE_READONLY = 8;
+    SQLITE_WARNING = 28;
     #[cfg(any(test, feature = "loadable-extension"))]
     SQLITE_OK_LOAD_PERMANENTLY = 256;
 

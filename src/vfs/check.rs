@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::{Failure, PageError};
+use crate::format::codec::is_zeros;
 use crate::format::{PageCodec, PageRef};
 use crate::sys as ffi;
 use crate::translate::wal::{self, Chain, FRAME_HEADER, HEADER, Header};
@@ -66,7 +67,7 @@ impl Check {
     pub(crate) fn step(&mut self, lower: &LowerFile) -> Result<bool> {
         let layout = *self.codec.layout();
         if layout.mac_len() == 0 {
-            let line = "HMAC is off: there is nothing to verify pages by";
+            let line = "HMAC is not enabled, unable to integrity check";
             self.found.faults.push(line.to_owned());
             return Ok(false);
         }
@@ -116,7 +117,9 @@ impl Check {
         let layout = *self.codec.layout();
         let mut page = vec![0; layout.page_size()];
         let mut good_at = |file: &LowerFile, pgno, offset| {
-            file.read(&mut page, offset).is_ok() && self.codec.verify(pgno, &page).is_ok()
+            // A hole takes no second look, and there may be many.
+            let there = file.read(&mut page, offset).is_ok() && !is_zeros(&page);
+            there && self.codec.verify(pgno, &page).is_ok()
         };
         let mut in_log = None;
         for (pgno, line) in core::mem::take(&mut self.suspects) {

@@ -2,7 +2,7 @@
 //! genuine SQLCipher 4 answers in a process of its own, and the stock `sqlite3` shell
 //! with the loadable extension answers beside it. Every line of every answer must be
 //! the same, except where the script says what ours is and why; what it says must be
-//! a line of `tests/behaviour.md`, and there must really be a difference.
+//! a line of `tests/behaviour/behaviour.md`, and there must really be a difference.
 //!
 //! `.ci/usage` builds the extension and runs this.
 #![allow(missing_docs)]
@@ -33,8 +33,9 @@ fn the_same_words_get_the_same_answers() {
             Some(differs) => {
                 differences += 1;
                 assert!(
-                    include_str!("../behaviour.md").contains(&format!("| {} |", differs.because)),
-                    "no line of tests/behaviour.md: {}",
+                    include_str!("../behaviour/behaviour.md")
+                        .contains(&format!("| {} |", differs.because)),
+                    "no line of tests/behaviour/behaviour.md: {}",
                     differs.because
                 );
                 if differs.ours == *right {

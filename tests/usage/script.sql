@@ -3,7 +3,7 @@
 -- and opens another; v1.db, v2.db and v3.db were written by SQLCipher 3.4.1.
 --
 -- Where the answers differ on purpose, `-- pageseal:` lines before the statement say
--- what ours is, and `-- because:` names the line of tests/behaviour.md.
+-- what ours is, and `-- because:` names the line of tests/behaviour/behaviour.md.
 
 -- A new database, with a passphrase.
 .open app.db

@@ -230,6 +230,12 @@ unsafe fn run_pragma(
         Reply::NotOurs => Err(Code::NOT_FOUND),
         Reply::Nothing => Ok(()),
         Reply::Row(text) => answer(&text),
+        Reply::Late { pragma, row } => {
+            host::warn(&format!(
+                "pageseal: PRAGMA {pragma} is ignored: the database is in use already"
+            ));
+            row.map_or(Ok(()), answer)
+        }
         Reply::Rekey(key) => {
             // SAFETY: the caller's promise.
             match unsafe { rekey::rekey(file, session, key, session.choice()) } {

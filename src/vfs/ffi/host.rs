@@ -23,7 +23,16 @@ use super::db::Db;
 /// Writes a line to SQLite's error log (`SQLITE_CONFIG_LOG`), and to where
 /// `cipher_log` sends it.
 pub(crate) fn log(code: c_int, message: &str) {
-    log_output::write(LogLevel::Error, LogSource::Core, message);
+    log_at(LogLevel::Error, code, message);
+}
+
+/// As [`log`], of what is probably not meant, but no error.
+pub(super) fn warn(message: &str) {
+    log_at(LogLevel::Warn, ffi::SQLITE_WARNING, message);
+}
+
+fn log_at(level: LogLevel, code: c_int, message: &str) {
+    log_output::write(level, LogSource::Core, message);
     let message = c_string(message);
     // SAFETY: a C string.
     unsafe { ffi::log(code, message.as_ptr()) }
