@@ -207,10 +207,12 @@ impl Database {
 
     /// Where SQLite takes no locks, what the first lock refuses is refused here.
     pub(crate) fn check_refused(&self) -> Result {
-        match self.session.refused() {
-            Some(failure) if self.is_lockless() => self.fail(failure),
-            _ => Ok(()),
+        if !self.is_lockless() {
+            return Ok(());
         }
+        self.session
+            .refused()
+            .map_or(Ok(()), |failure| self.fail(failure))
     }
 
     /// Whether SQLite has opened the file, and will take no locks.

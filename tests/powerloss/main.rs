@@ -22,6 +22,7 @@
 mod cuts;
 mod database;
 mod faults;
+mod rewrites;
 mod store;
 mod trace;
 mod workload;
