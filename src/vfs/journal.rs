@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 use crate::error::{Failure, Refusal};
 use crate::format::PageCodec;
 use crate::format::layout::PAGE_SIZES;
+use crate::secret::SALT_LEN;
 use crate::session::{JournalGuard, Session};
 use crate::translate::journal::{MAGIC, Part, SEED_OFFSET, SumShift, WORD, classify, page_sum};
 
@@ -306,12 +307,36 @@ impl Journal {
                         self.session.prove();
                         Ok(())
                     }
+                    Err(_) if pgno == 1 && self.opens_with_its_own_salt(codec, page) => Ok(()),
                     Err(_) => self.fail(self.foreign()),
                 };
             }
             at += record.len() as u64;
         }
         Ok(())
+    }
+
+    /// A rekey to a key that brings a salt writes that into page 1, and one that did not
+    /// come to its end has left it there: the salt that the old key goes with is then
+    /// the one in the journal's page 1. Proves the key with that, if it does.
+    fn opens_with_its_own_salt(&self, codec: &PageCodec, page: &mut [u8]) -> bool {
+        let Some(&salt) = page.first_chunk::<SALT_LEN>() else {
+            return false;
+        };
+        if self.session.is_proved() || self.session.fits(&salt) {
+            return false;
+        }
+        let opens = self
+            .session
+            .bind(&salt)
+            .is_ok_and(|codec| codec.open(1, page).is_ok());
+        if opens {
+            self.session.prove();
+        } else {
+            // The file's salt counts, as before.
+            let _ = self.session.bind(codec.salt());
+        }
+        opens
     }
 }
 

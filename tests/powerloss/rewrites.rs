@@ -13,6 +13,8 @@ use crate::trace::{Loss, Moment, Op};
 
 const OLD_KEY: &str = "x'00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'";
 const NEW_KEY: &str = "x'ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100'";
+/// It brings a salt of its own.
+const SALTED_KEY: &str = "x'ffeeddccbbaa99887766554433221100ffeeddccbbaa9988776655443322110001010101010101010101010101010101'";
 
 /// A key, and settings as URI parameters.
 struct Way {
@@ -37,6 +39,11 @@ const REKEYED: Way = Way {
     settings: "",
 };
 
+const SALTED: Way = Way {
+    key: SALTED_KEY,
+    settings: "",
+};
+
 struct Rewrite {
     name: &'static str,
     old: Way,
@@ -49,9 +56,10 @@ struct Rewrite {
 
 const REKEY: &str =
     "PRAGMA rekey = \"x'ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100'\"";
+const REKEY_SALTED: &str = "PRAGMA rekey = \"x'ffeeddccbbaa99887766554433221100ffeeddccbbaa9988776655443322110001010101010101010101010101010101'\"";
 const MIGRATE: &str = "PRAGMA cipher_migrate";
 
-const ALL: [Rewrite; 5] = [
+const ALL: [Rewrite; 7] = [
     Rewrite {
         name: "rekey",
         old: V4,
@@ -67,6 +75,22 @@ const ALL: [Rewrite; 5] = [
         by: V4,
         mode: "wal",
         statement: REKEY,
+    },
+    Rewrite {
+        name: "rekey with another salt",
+        old: V4,
+        new: SALTED,
+        by: V4,
+        mode: "delete",
+        statement: REKEY_SALTED,
+    },
+    Rewrite {
+        name: "rekey with another salt, WAL",
+        old: V4,
+        new: SALTED,
+        by: V4,
+        mode: "wal",
+        statement: REKEY_SALTED,
     },
     Rewrite {
         name: "migration of version 3",
@@ -137,7 +161,7 @@ fn cut_everywhere(number: usize, rewrite: &Rewrite, failures: &mut Vec<String>) 
 
     let before = disk.files();
     let conn = open(&name, &rewrite.by).expect("opening");
-    if rewrite.statement == REKEY {
+    if rewrite.statement != MIGRATE {
         digest(&conn).expect("reading");
     }
     disk.record();
