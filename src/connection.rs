@@ -39,6 +39,12 @@ pub enum OpenError {
     /// The connection has no such database, or it is not one of ours.
     #[error("the connection has no database {0:?} that was opened through pageseal")]
     NotOurs(String),
+    /// The database is in memory, or a temporary one: there is no file to encrypt.
+    /// (Temporary files are sealed anyway, with a key that is thrown away.)
+    #[error(
+        "a database in memory or a temporary one has no file that a key could be for; give a path, or open it without pageseal"
+    )]
+    NoFile,
     /// The database is in use already, with the key that it has.
     #[error("the database is in use already; a key can only be given before that")]
     InUse,
@@ -436,6 +442,22 @@ pub fn failure(connection: &Connection, schema: &str) -> Result<Option<Failure>,
     Ok(session_of(connection, schema)?.failure())
 }
 
+/// Why the connection's last `ATTACH` was refused, if it was: what `PRAGMA
+/// cipher_attach_status` tells, as a value. (SQLite itself reports a code and "SQL
+/// logic error" only.)
+///
+/// # Errors
+/// [`OpenError::NotOurs`], of the main database.
+pub fn attach_failure(connection: &Connection) -> Result<Option<Failure>, OpenError> {
+    Ok(session_of(connection, "main")?.attach_failure())
+}
+
 fn session_of(connection: &Connection, schema: &str) -> Result<std::sync::Arc<Session>, OpenError> {
-    vfs::session_of(connection, schema).ok_or_else(|| OpenError::NotOurs(schema.to_owned()))
+    vfs::session_of(connection, schema).ok_or_else(|| {
+        if vfs::has_no_file(connection, schema) {
+            OpenError::NoFile
+        } else {
+            OpenError::NotOurs(schema.to_owned())
+        }
+    })
 }

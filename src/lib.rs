@@ -31,7 +31,7 @@
 //! # Rooms
 //!
 //! ```text
-//! secret, error, stats -> crypto -> format -> translate -> session -> pragma -> vfs
+//! secret, error, stats, faults -> crypto -> format -> translate -> session -> pragma -> vfs
 //!     -> functions -> registration -> {connection, extension} -> bin
 //! offline imports secret..translate, and only bin imports it
 //! sys (SQLite's C interface) is for vfs and what comes after it
@@ -49,6 +49,7 @@ pub mod crypto;
 pub mod error;
 #[cfg(feature = "loadable-extension")]
 mod extension;
+pub mod faults;
 pub mod format;
 pub mod functions;
 pub mod offline;

@@ -21,6 +21,7 @@ use zeroize::Zeroizing;
 
 use crate::crypto::random;
 use crate::error::{Failure, KeyError, PageError, SettingsError};
+use crate::faults::Faults;
 use crate::format::keys::DerivedKeys;
 use crate::format::layout::PAGE_SIZES;
 use crate::format::{Choice, PageCodec, Settings};
@@ -81,9 +82,13 @@ struct State {
     key_failed: bool,
     journals: usize,
     counters: Arc<Counters>,
+    faults: Arc<Faults>,
     /// Nothing can be done with this database, ever: its ATTACH named a key that
     /// can't be made out.
     refused: Option<Failure>,
+    /// Why the last ATTACH on this main database's connection was refused: the
+    /// session that it was for is gone with it.
+    attach_failure: Option<Failure>,
 }
 
 /// The state of one open database. See the module.
@@ -135,7 +140,9 @@ impl Default for Session {
             key_failed: false,
             journals: 0,
             counters: Arc::default(),
+            faults: Arc::default(),
             refused: None,
+            attach_failure: None,
         }))
     }
 }
@@ -275,6 +282,9 @@ impl Session {
             key: state.key.clone()?,
             choice: state.heir.unwrap_or(state.choice),
             codec: state.codec.clone().filter(|_| state.heir.is_none()),
+            salt: state
+                .heir
+                .and_then(|_| state.codec.as_ref().map(|codec| *codec.salt())),
             derived: state.derived.clone(),
         })
     }
@@ -358,23 +368,18 @@ impl Session {
     }
 
     /// What the database would be sealed with under another key, and settings that
-    /// decide how keys are derived. The salt stays, unless one is given or the key
-    /// brings its own.
+    /// decide how keys are derived. The salt stays, unless the key brings its own.
     ///
     /// # Errors
     /// A key or settings that can't be used, or a database that has no key yet.
-    pub fn plan_rekey(
-        &self,
-        key: Key,
-        choice: Choice,
-        salt: Option<&Salt>,
-    ) -> Result<Rekeyed, Failure> {
+    pub fn plan_rekey(&self, key: Key, choice: Choice) -> Result<Rekeyed, Failure> {
         let codec = self.codec().ok_or(Failure::NoKey)?;
-        let salt = *salt.unwrap_or(codec.salt());
+        let counters = self.counters();
+        let salt = *codec.salt();
         choice.settings.validate()?;
-        let keys = key_cache::derive(&key, &choice.settings, &salt)?;
+        let keys = key_cache::derive(&key, &choice.settings, &salt, &counters)?;
         let codec = PageCodec::new(&choice.settings, &keys)?
-            .counting(self.counters())
+            .counting(counters)
             .remembering(known::shared(&keys, &choice.settings));
         let codec = Arc::new(codec);
         Ok(Rekeyed {
@@ -397,8 +402,9 @@ impl Session {
         state.proved = true;
     }
 
-    /// The settings and salt that a copy made by `VACUUM INTO` starts from, if
-    /// they are not this database's.
+    /// The settings that a copy made by `VACUUM INTO` starts from, if they are not
+    /// this database's. The salt is: what a crash leaves half replaced by the copy has
+    /// the copy's first bytes, and with them the old journal must still open.
     pub fn set_heir(&self, heir: Option<Choice>) {
         self.state().heir = heir;
     }
@@ -449,11 +455,14 @@ impl Session {
         }
     }
 
-    /// Key and settings are right.
+    /// Key and settings are right. (A failure of another kind is told until there is
+    /// another, or a new key: the next page that opens does not mend a damaged one.)
     pub fn prove(&self) {
         let mut state = self.state();
-        state.proved = true;
-        state.failure = None;
+        if !state.proved {
+            state.proved = true;
+            state.failure = None;
+        }
     }
 
     /// Page 1 does not open any more: another connection has given the database a
@@ -574,6 +583,12 @@ impl Session {
 
     // Failures.
 
+    /// What is to fail on demand.
+    #[must_use]
+    pub fn faults(&self) -> Arc<Faults> {
+        Arc::clone(&self.state().faults)
+    }
+
     /// Refuses everything that will be asked of this database.
     pub fn refuse(&self, failure: Failure) {
         let mut state = self.state();
@@ -585,6 +600,17 @@ impl Session {
     #[must_use]
     pub fn refused(&self) -> Option<Failure> {
         self.state().refused.clone()
+    }
+
+    /// Notes on the main database how an ATTACH beside it went.
+    pub fn set_attach_failure(&self, failure: Option<Failure>) {
+        self.state().attach_failure = failure;
+    }
+
+    /// Why the connection's last ATTACH was refused, if it was.
+    #[must_use]
+    pub fn attach_failure(&self) -> Option<Failure> {
+        self.state().attach_failure.clone()
     }
 
     /// Records why something failed, for `PRAGMA cipher_status` and the typed API.
@@ -679,15 +705,16 @@ impl State {
         let keys = match &self.derived {
             Some((with, keys)) if *with == for_keys && keys.salt == salt => Arc::clone(keys),
             _ => {
-                let keys = self
-                    .counters
-                    .time_kdf(|| key_cache::derive(key, &settings, &salt))?;
+                let counters = &self.counters;
+                let keys =
+                    counters.time_kdf(|| key_cache::derive(key, &settings, &salt, counters))?;
                 self.derived = Some((for_keys, Arc::clone(&keys)));
                 keys
             }
         };
         Ok(PageCodec::new(&settings, &keys)?
             .counting(Arc::clone(&self.counters))
+            .failing(Arc::clone(&self.faults))
             .remembering(known::shared(&keys, &settings)))
     }
 }
@@ -742,6 +769,8 @@ pub struct Legacy {
     pub choice: Choice,
     /// The keys already derived, with their salt.
     pub codec: Option<Arc<PageCodec>>,
+    /// The salt alone, where the settings are others.
+    salt: Option<Salt>,
     derived: Option<(Settings, Arc<DerivedKeys>)>,
 }
 
@@ -753,7 +782,9 @@ impl Session {
         state.base = Some(legacy.choice);
         state.choice = legacy.choice;
         state.key = Some(legacy.key);
-        if legacy.choice.settings.plaintext_header > 0 {
+        if legacy.salt.is_some() {
+            state.salt = legacy.salt;
+        } else if legacy.choice.settings.plaintext_header > 0 {
             state.salt = legacy.codec.as_ref().map(|codec| *codec.salt());
         }
         state.codec = legacy.codec;

@@ -91,6 +91,8 @@ counters! {
     /// Nanoseconds spent on getting keys: almost nothing where they were derived
     /// before and remembered.
     kdf_ns,
+    /// Derivations from a passphrase, with all their rounds, that were really made.
+    derivations,
 }
 
 /// `name=value` for each counter, separated by spaces.
@@ -199,6 +201,11 @@ impl Counters {
         measure(counter, f)
     }
 
+    /// A passphrase is derived.
+    pub fn derived(&self) {
+        self.0.derivations.fetch_add(1, RELAXED);
+    }
+
     /// Gets keys, and measures its time.
     pub fn time_kdf<T>(&self, f: impl FnOnce() -> T) -> T {
         measure(&self.0.kdf_ns, f)
@@ -263,7 +270,7 @@ mod tests {
         };
         assert_eq!(
             snapshot.to_string(),
-            "pages_opened=1 bytes_opened=512 pages_known=0 pages_sealed=0 bytes_sealed=0 cipher_ns=0 mac_ns=0 kdf_ns=7"
+            "pages_opened=1 bytes_opened=512 pages_known=0 pages_sealed=0 bytes_sealed=0 cipher_ns=0 mac_ns=0 kdf_ns=7 derivations=0"
         );
     }
 }

@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use crate::crypto::cbc::CbcMessage;
 use crate::crypto::{Aes256Cbc, Backend, MacKey, Message, Tag, random};
 use crate::error::{PageError, RandomError, SettingsError};
+use crate::faults::{Fault, Faults};
 use crate::secret::{SALT_LEN, Salt};
 use crate::stats::{Counters, Work};
 
@@ -55,6 +56,7 @@ pub struct PageCodec {
     known: Option<Arc<KnownPages>>,
     /// Pages are opened in order to be written: they are remembered at once.
     writing: AtomicBool,
+    faults: Arc<Faults>,
 }
 
 impl PageCodec {
@@ -86,6 +88,7 @@ impl PageCodec {
             counters: Arc::default(),
             known: None,
             writing: AtomicBool::new(false),
+            faults: Arc::default(),
         })
     }
 
@@ -107,6 +110,13 @@ impl PageCodec {
     /// A transaction that will write what it reads starts or ends.
     pub fn set_writing(&self, on: bool) {
         self.writing.store(on, Ordering::Relaxed);
+    }
+
+    /// Fails where these say so from now on.
+    #[must_use]
+    pub fn failing(mut self, faults: Arc<Faults>) -> Self {
+        self.faults = faults;
+        self
     }
 
     /// Where things stand in a page.
@@ -212,7 +222,7 @@ impl PageCodec {
         self.check_arguments(pgno, page);
         let mut fresh = [0; MAX_FRESH];
         let fresh = &mut fresh[..self.fresh_len()];
-        random::fill(fresh)?;
+        self.fill_fresh(fresh)?;
         let iv = self.put_fresh(page, fresh);
         let body = &mut page[self.body(pgno)];
         self.counters
@@ -298,7 +308,7 @@ impl PageCodec {
         for group in pages.chunks_mut(GROUP) {
             let len = self.fresh_len();
             let mut fresh = [0; GROUP * MAX_FRESH];
-            random::fill(&mut fresh[..group.len() * len])?;
+            self.fill_fresh(&mut fresh[..group.len() * len])?;
             let mut messages: [CbcMessage<'_>; GROUP] = core::array::from_fn(|_| CbcMessage {
                 iv: [0; IV_LEN],
                 data: &mut [],
@@ -391,6 +401,7 @@ impl PageCodec {
     fn verdict(&self, pgno: u32, page: &[u8], tag: Option<&Tag>) -> Result<(), PageError> {
         let stored = &page[self.layout.mac_start()..][..self.layout.mac_len()];
         let fine = match tag {
+            _ if self.faults.is_on(Fault::Decrypt) => false,
             _ if self.body(pgno).is_empty() => true,
             Some(tag) => tag.matches(stored),
             None => !is_zeros(page),
@@ -431,6 +442,13 @@ impl PageCodec {
     /// MAC leaves.
     fn fresh_len(&self) -> usize {
         self.layout.reserve() - self.layout.mac_len()
+    }
+
+    fn fill_fresh(&self, fresh: &mut [u8]) -> Result<(), RandomError> {
+        if self.faults.is_on(Fault::Encrypt) {
+            return Err(RandomError(None));
+        }
+        random::fill(fresh)
     }
 
     /// Puts a page's random bytes in place and returns the IV among them.

@@ -97,42 +97,28 @@ impl Wal {
             latest: HashMap::new(),
             file,
         };
-        wal.scan_frames(header.checksum, &bytes[16..24], frame_len)?;
+        wal.scan_frames(wal::Chain::new(&header), frame_len)?;
         Ok(Some(wal))
     }
 
-    fn scan_frames(
-        &mut self,
-        mut sum: wal::Checksum,
-        salts: &[u8],
-        frame_len: usize,
-    ) -> Result<()> {
+    fn scan_frames(&mut self, mut chain: wal::Chain, frame_len: usize) -> Result<()> {
         let mut buf = vec![0; (PIECE / frame_len).max(1) * frame_len];
         let mut uncommitted = Vec::new();
         let mut at = HEADER;
         loop {
             let n = self.file.read_some(&mut buf, at)?;
             for frame in buf[..n].chunks_exact(frame_len) {
-                let (Some(header), page) =
-                    (frame.first_chunk::<FRAME_HEADER>(), &frame[FRAME_HEADER..])
-                else {
+                let Some(frame) = chain.next(frame) else {
                     return Ok(());
                 };
-                let pgno = wal::frame_page(header);
-                sum.add_frame(header, page);
-                if pgno == 0 || header[8..16] != *salts || header[wal::FRAME_SUM..] != sum.stored()
-                {
-                    return Ok(());
-                }
-                self.valid.push(pgno);
-                uncommitted.push(pgno);
-                let commit = u32::from_be_bytes([header[4], header[5], header[6], header[7]]);
-                if commit != 0 {
+                self.valid.push(frame.pgno);
+                uncommitted.push(frame.pgno);
+                if frame.commit != 0 {
                     for pgno in uncommitted.drain(..) {
                         self.committed += 1;
                         self.latest.insert(pgno, self.committed);
                     }
-                    self.pages = commit;
+                    self.pages = frame.commit;
                 }
             }
             if n < buf.len() {

@@ -23,6 +23,14 @@ pub enum Reply {
     Nothing,
     /// One row of one text.
     Row(String),
+    /// A setting that would be another, but comes after the first use: it is ignored,
+    /// which the log should tell.
+    Late {
+        /// The setting.
+        pragma: &'static str,
+        /// The answer, if there is one.
+        row: Option<&'static str>,
+    },
     /// An error with this text.
     Error(String),
     /// The database file is to be checked page by page.
@@ -31,6 +39,8 @@ pub enum Reply {
     Rekey(Key),
     /// The database is to be brought to SQLCipher 4's settings.
     Migrate,
+    /// The connection's statements are to be timed.
+    Profile(LogTarget),
 }
 
 impl From<PragmaError> for Reply {
@@ -88,11 +98,16 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
             .get(&session.settings())
             .map_or(Reply::Nothing, Reply::Row),
         Command::Set(setting) => {
-            session.change_settings(|choice| setting.apply(choice));
-            match setting.name().deprecation() {
-                Some(text) => if_keyed(text),
-                None => Reply::Nothing,
+            let name = setting.name();
+            let row = name.deprecation();
+            let mut wanted = session.choice();
+            setting.apply(&mut wanted);
+            if session.is_proved() && wanted != session.choice() {
+                let pragma = name.pragma();
+                return Reply::Late { pragma, row };
             }
+            session.change_settings(|choice| setting.apply(choice));
+            row.map_or(Reply::Nothing, if_keyed)
         }
         Command::GetSalt if keyed => match session.salt(facts().head.as_ref()) {
             Ok(salt) => Reply::Row(salt.iter().map(|byte| format!("{byte:02x}")).collect()),
@@ -143,6 +158,10 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
         )),
         Command::Cipher => if_keyed("AES-256-CBC"),
         Command::Status => Reply::Row(status(session)),
+        Command::AttachStatus => match session.attach_failure() {
+            Some(failure) => Reply::Row(failure.to_string()),
+            None => Reply::Nothing,
+        },
         Command::FipsStatus => if_keyed("0"),
         Command::Stats => Reply::Row(session.counters().snapshot().to_string()),
         Command::StatsTiming(on) => {
@@ -165,11 +184,17 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
         Command::AddRandom { valid } => if_keyed(if valid { "0" } else { "1" }),
         Command::NoLongerSupported(text) if text.contains("rekey") => row(text),
         Command::NoLongerSupported(text) => if_keyed(text),
-        Command::Log(target) => done(log_output::set_target(target)),
+        Command::Log(target) => row(done(log_output::set_target(target))),
         Command::LogLevel(level) => row(log_output::level(level).as_str()),
         Command::LogSource(change) => Reply::Row(log_output::sources(change).to_string()),
-        // Query times are SQLite's to tell (`sqlite3_trace_v2`).
-        Command::Profile(target) => done(target == LogTarget::Off),
+        Command::Profile(target) => Reply::Profile(target),
+        #[cfg(feature = "fail-on-demand")]
+        Command::Test(fault, on) => {
+            if let Some(fault) = fault {
+                session.faults().set(fault, on);
+            }
+            Reply::Nothing
+        }
         Command::Rekey(_) if !keyed => Reply::Error(NOT_ENCRYPTED.to_owned()),
         Command::Rekey(key) => Reply::Rekey(key),
         Command::Migrate if keyed => Reply::Migrate,
@@ -178,8 +203,9 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
 }
 
 /// What SQLCipher answers an order with: 0 where it is carried out, else 1.
-fn done(ok: bool) -> Reply {
-    Reply::Row(if ok { "0" } else { "1" }.to_owned())
+#[must_use]
+pub fn done(ok: bool) -> &'static str {
+    if ok { "0" } else { "1" }
 }
 
 /// `1` where there is a key and nothing has gone wrong with it, as SQLCipher

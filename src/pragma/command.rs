@@ -8,6 +8,8 @@
 //! means nothing is refused in every state.
 
 use crate::error::SettingsError;
+#[cfg(feature = "fail-on-demand")]
+use crate::faults::{self, Fault};
 use crate::format::key_text::{parse_hex_key, parse_key, parse_salt};
 use crate::secret::{Key, Salt};
 
@@ -64,6 +66,9 @@ pub enum Command {
     Cipher,
     /// `cipher_status`.
     Status,
+    /// `cipher_attach_status`, ours only: answer why the connection's last ATTACH was
+    /// refused, or nothing.
+    AttachStatus,
     /// `cipher_fips_status`.
     FipsStatus,
 
@@ -105,6 +110,10 @@ pub enum Command {
     LogSource(Option<LogSourceChange>),
     /// `cipher_profile = …`: answer 0, or 1 where the file can't be opened.
     Profile(LogTarget),
+
+    /// `cipher_test_on = …`, `cipher_test_off = …`: answer nothing, whatever is named.
+    #[cfg(feature = "fail-on-demand")]
+    Test(Option<Fault>, bool),
 
     /// `cipher = …`, `rekey_cipher = …`, `rekey_kdf_iter = …`: do nothing, answer
     /// this text.
@@ -156,6 +165,7 @@ fn without_value(name: &str) -> Option<Command> {
         "cipher_provider_version" => Command::ProviderVersion,
         "cipher" => Command::Cipher,
         "cipher_status" => Command::Status,
+        "cipher_attach_status" => Command::AttachStatus,
         "cipher_fips_status" => Command::FipsStatus,
         "cipher_migrate" => Command::Migrate,
         "cipher_stats" => Command::Stats,
@@ -177,6 +187,10 @@ fn with_value(name: &str, text: &[u8]) -> Result<Option<Command>, PragmaError> {
         "hexrekey" => Command::Rekey(parse_hex_key(text)?),
         "page_size" => Command::SetPageSize(SettingName::PageSize.parse_value("page_size", text)),
         "cipher_salt" => Command::SetSalt(parse_salt(text)?),
+        #[cfg(feature = "fail-on-demand")]
+        "cipher_test_on" => Command::Test(faults::named(text), true),
+        #[cfg(feature = "fail-on-demand")]
+        "cipher_test_off" => Command::Test(faults::named(text), false),
         "cipher_memory_security" => Command::SetMemorySecurity(value::lenient_boolean(text)),
         "cipher_store_pass" => Command::SetStorePass(value::lenient_boolean(text)),
         "cipher_add_random" => Command::AddRandom {

@@ -15,6 +15,63 @@ enum Sink {
     File(File),
 }
 
+impl Sink {
+    /// `None` where that is not possible: a file must open, and there is no system
+    /// log to write to.
+    fn open(target: LogTarget) -> Option<Self> {
+        Some(match target {
+            LogTarget::Off => Self::Off,
+            LogTarget::Stdout => Self::Stdout,
+            LogTarget::Stderr => Self::Stderr,
+            LogTarget::Device => return None,
+            LogTarget::File(name) => {
+                let name = PathBuf::from(String::from_utf8(name).ok()?);
+                let mut options = OpenOptions::new();
+                Self::File(options.append(true).create(true).open(name).ok()?)
+            }
+        })
+    }
+
+    fn write(&mut self, line: &str) {
+        // There is nobody to tell that a log can't be written.
+        let _ = match self {
+            Self::Off => Ok(()),
+            Self::Stdout => io::stdout().write_all(line.as_bytes()),
+            Self::Stderr => io::stderr().write_all(line.as_bytes()),
+            Self::File(file) => file.write_all(line.as_bytes()),
+        };
+    }
+}
+
+/// Where the lines of `cipher_profile` go. A connection may write to it for as long as
+/// it likes, so it is never closed; there is one for each target.
+pub struct Lines {
+    target: LogTarget,
+    sink: Mutex<Sink>,
+}
+
+impl Lines {
+    /// The one for a target; `None` where that is not possible.
+    #[must_use]
+    pub fn to(target: LogTarget) -> Option<&'static Self> {
+        static ALL: Mutex<Vec<&'static Lines>> = Mutex::new(Vec::new());
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lines) = all.iter().find(|lines| lines.target == target) {
+            return Some(lines);
+        }
+        let sink = Mutex::new(Sink::open(target.clone())?);
+        let lines = Box::leak(Box::new(Self { target, sink }));
+        all.push(lines);
+        Some(lines)
+    }
+
+    /// Writes text, with its line ends.
+    pub fn write(&self, text: &str) {
+        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        sink.write(text);
+    }
+}
+
 struct Output {
     sink: Sink,
     level: LogLevel,
@@ -34,27 +91,12 @@ fn output() -> MutexGuard<'static, Output> {
 /// Sends the lines somewhere else. Returns whether that is possible: a file must
 /// open, and there is no system log to write to.
 pub(super) fn set_target(target: LogTarget) -> bool {
-    let sink = match target {
-        LogTarget::Off => Sink::Off,
-        LogTarget::Stdout => Sink::Stdout,
-        LogTarget::Stderr => Sink::Stderr,
-        LogTarget::Device => return false,
-        LogTarget::File(name) => {
-            let Ok(name) = String::from_utf8(name) else {
-                return false;
-            };
-            match OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(PathBuf::from(name))
-            {
-                Ok(file) => Sink::File(file),
-                Err(_) => return false,
-            }
-        }
-    };
-    output().sink = sink;
-    true
+    let sink = Sink::open(target);
+    let possible = sink.is_some();
+    if let Some(sink) = sink {
+        output().sink = sink;
+    }
+    possible
 }
 
 /// Sets the level, if one is given, and returns it.
@@ -82,11 +124,5 @@ pub fn write(level: LogLevel, source: LogSource, text: &str) {
         return;
     }
     let line = format!("{} {text}\n", level.as_str());
-    // There is nobody to tell that a log can't be written.
-    let _ = match &mut output.sink {
-        Sink::Off => Ok(()),
-        Sink::Stdout => io::stdout().write_all(line.as_bytes()),
-        Sink::Stderr => io::stderr().write_all(line.as_bytes()),
-        Sink::File(file) => file.write_all(line.as_bytes()),
-    };
+    output.sink.write(&line);
 }

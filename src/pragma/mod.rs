@@ -20,7 +20,7 @@ pub mod sql;
 pub mod uri;
 mod value;
 
-pub use apply::{Facts, Reply, configure_from_uri, key_attached, run};
+pub use apply::{Facts, Reply, configure_from_uri, done, key_attached, run};
 pub use attach::{AttachKey, attach_key};
 pub use command::Command;
 pub use error::PragmaError;

@@ -16,6 +16,7 @@ use crate::error::KeyError;
 use crate::format::keys::{self, DerivedKeys};
 use crate::format::{HashAlgorithm, Settings};
 use crate::secret::{Key, SALT_LEN, Salt};
+use crate::stats::Counters;
 
 /// How many derivations are remembered unless [`set_capacity`] says otherwise.
 const DEFAULT_CAPACITY: usize = 16;
@@ -65,11 +66,16 @@ pub(super) fn derive(
     key: &Key,
     settings: &Settings,
     salt: &Salt,
+    counters: &Counters,
 ) -> Result<Arc<DerivedKeys>, KeyError> {
     let fresh = || keys::derive(key, settings, salt).map(Arc::new);
     // The raw forms cost next to nothing.
     let Key::Passphrase(passphrase) = key else {
         return fresh();
+    };
+    let fresh = || {
+        counters.derived();
+        fresh()
     };
     let Some(slot) = slot(passphrase, settings, salt) else {
         return fresh();
@@ -127,6 +133,10 @@ fn name(passphrase: &[u8], settings: &Settings, salt: &Salt) -> Option<Name> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn derive(key: &Key, settings: &Settings, salt: &Salt) -> Result<Arc<DerivedKeys>, KeyError> {
+        super::derive(key, settings, salt, &Counters::default())
+    }
 
     /// The cache is the process's, so its behaviour is one test.
     #[test]

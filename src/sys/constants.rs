@@ -32,6 +32,7 @@ constants! {
     SQLITE_OK = 0;
     SQLITE_ROW = 100;
     SQLITE_READONLY = 8;
+    SQLITE_WARNING = 28;
     #[cfg(any(test, feature = "loadable-extension"))]
     SQLITE_OK_LOAD_PERMANENTLY = 256;
 
@@ -61,6 +62,7 @@ constants! {
     // Locks of a database file.
     SQLITE_LOCK_EXCLUSIVE = 4;
     SQLITE_LOCK_NONE = 0;
+    SQLITE_LOCK_RESERVED = 2;
     SQLITE_LOCK_SHARED = 1;
 
     // How much a sync makes safe.
@@ -96,6 +98,7 @@ constants! {
 
     // What `xAccess` is asked, and what a device can do.
     SQLITE_ACCESS_EXISTS = 0;
+    SQLITE_ACCESS_READWRITE = 1;
     SQLITE_IOCAP_IMMUTABLE = 0x2000;
     SQLITE_IOCAP_POWERSAFE_OVERWRITE = 0x1000;
     SQLITE_IOCAP_UNDELETABLE_WHEN_OPEN = 0x800;

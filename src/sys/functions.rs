@@ -1,6 +1,6 @@
 //! Functions of SQLite's C interface: linked, or out of an extension's table.
 
-use core::ffi::{c_char, c_int, c_uchar, c_void};
+use core::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
 use super::types::*;
 
@@ -72,6 +72,11 @@ functions! {
     250 fn sqlite3_free_filename(name: sqlite3_filename);
     141 fn sqlite3_vfs_find(name: *const c_char) -> *mut sqlite3_vfs;
     142 fn sqlite3_vfs_register(vfs: *mut sqlite3_vfs, make_default: c_int) -> c_int;
+    187 fn sqlite3_uri_boolean(
+        name: sqlite3_filename,
+        parameter: *const c_char,
+        otherwise: c_int,
+    ) -> c_int;
     189 fn sqlite3_uri_parameter(
         name: sqlite3_filename,
         parameter: *const c_char,
@@ -108,6 +113,12 @@ functions! {
     153 fn sqlite3_sql(statement: *mut sqlite3_stmt) -> *const c_char;
     184 fn sqlite3_stmt_busy(statement: *mut sqlite3_stmt) -> c_int;
     215 fn sqlite3_expanded_sql(statement: *mut sqlite3_stmt) -> *mut c_char;
+    214 fn sqlite3_trace_v2(
+        db: *mut sqlite3,
+        mask: c_uint,
+        callback: Trace,
+        argument: *mut c_void,
+    ) -> c_int;
     264 fn sqlite3_db_name(db: *mut sqlite3, n: c_int) -> *const c_char;
 
     // SQL functions and virtual tables.

@@ -1,6 +1,6 @@
 //! Types of SQLite's C interface, under their C names.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_uint, c_void};
 
 macro_rules! opaque {
     ($($(#[$doc:meta])* $name:ident;)*) => {
@@ -42,6 +42,10 @@ pub(crate) type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 /// An SQL function.
 pub(crate) type Function =
     Option<unsafe extern "C" fn(*mut sqlite3_context, c_int, *mut *mut sqlite3_value)>;
+
+/// What a traced event is handed to.
+pub(crate) type Trace =
+    Option<unsafe extern "C" fn(c_uint, *mut c_void, *mut c_void, *mut c_void) -> c_int>;
 
 /// What a row of `sqlite3_exec` is handed to.
 pub(crate) type ExecCallback =

@@ -126,8 +126,53 @@ impl Header {
         }
         Some(Self {
             page_size: word(8),
-            salts: [16, 17, 18, 19, 20, 21, 22, 23].map(|at: usize| bytes[at]),
+            salts: core::array::from_fn(|i| bytes[16 + i]),
             checksum,
+        })
+    }
+}
+
+/// Follows a log frame by frame, as SQLite's recovery does: over the bytes on disk,
+/// which takes no key.
+#[derive(Debug)]
+pub struct Chain {
+    sum: Checksum,
+    salts: [u8; 8],
+}
+
+/// What the header of a frame that counts says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    /// 1-based page number.
+    pub pgno: u32,
+    /// Pages of the database if the frame commits, else 0.
+    pub commit: u32,
+}
+
+impl Chain {
+    /// From a log's header on.
+    #[must_use]
+    pub fn new(header: &Header) -> Self {
+        Self {
+            sum: header.checksum,
+            salts: header.salts,
+        }
+    }
+
+    /// The next frame, header and page; `None` if it does not count, and then none
+    /// after it does.
+    ///
+    /// # Panics
+    /// If the page's length is not a multiple of eight.
+    pub fn next(&mut self, frame: &[u8]) -> Option<Frame> {
+        let (header, page) = frame.split_first_chunk::<FRAME_HEADER>()?;
+        let pgno = frame_page(header);
+        self.sum.add_frame(header, page);
+        let fine =
+            pgno != 0 && header[8..16] == self.salts && header[FRAME_SUM..] == self.sum.stored();
+        fine.then(|| Frame {
+            pgno,
+            commit: u32::from_be_bytes([header[4], header[5], header[6], header[7]]),
         })
     }
 }

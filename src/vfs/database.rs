@@ -40,6 +40,15 @@ const GAP_BATCH: u64 = 64;
 /// restores were on the free list, and are never read.
 const MOST_GAP: u64 = 64 << 20;
 
+/// How a database file was opened.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Opened {
+    /// Its name, if it was not there before.
+    pub(crate) created: Option<SideName>,
+    /// SQLite will take no locks (`nolock=1`, `immutable=1`).
+    pub(crate) nolock: bool,
+}
+
 /// Names of the files beside a database, as SQLite gives them.
 pub(crate) struct SideNames {
     pub(crate) journal: Option<SideName>,
@@ -51,6 +60,7 @@ pub(crate) struct Database {
     vfs: LowerVfs,
     session: Arc<Session>,
     side: SideNames,
+    opened: Opened,
     host: Host,
     /// SQLite is still opening the file: it peeks at the header without a lock.
     opening: bool,
@@ -82,12 +92,14 @@ impl Database {
         vfs: LowerVfs,
         session: Arc<Session>,
         side: SideNames,
+        opened: Opened,
     ) -> Self {
         Self {
             lower,
             vfs,
             session,
             side,
+            opened,
             host: Host::none(),
             opening: true,
             unsettled: false,
@@ -107,7 +119,27 @@ impl Database {
     }
 
     pub(crate) fn into_lower(self) -> LowerFile {
+        self.discard_if_refused();
         self.lower
+    }
+
+    /// An ATTACH that was refused leaves no file behind that was not there before. (It
+    /// is still empty, and under our lock nobody is about to fill it.)
+    fn discard_if_refused(&self) {
+        let (Some(name), Some(_)) = (self.opened.created, self.session.refused()) else {
+            return;
+        };
+        let alone = [
+            ffi::SQLITE_LOCK_SHARED,
+            ffi::SQLITE_LOCK_RESERVED,
+            ffi::SQLITE_LOCK_EXCLUSIVE,
+        ]
+        .into_iter()
+        .all(|level| self.lower.lock(level).is_ok());
+        if alone && self.lower.size() == Ok(0) {
+            // That it could not be deleted is no news worth the refusal's place.
+            let _ = self.vfs.delete(name.as_c_str());
+        }
     }
 
     pub(crate) fn session(&self) -> &Arc<Session> {
@@ -165,6 +197,7 @@ impl Database {
 
     pub(crate) fn read(&mut self, buf: &mut [u8], offset: u64) -> Result {
         self.flush()?;
+        self.check_refused()?;
         if !self.session.is_keyed() {
             return self.read_unkeyed(buf, offset);
         }
@@ -227,6 +260,21 @@ impl Database {
         }
         buf.copy_from_slice(&page1.plain[offset as usize..][..16]);
         Ok(true)
+    }
+
+    /// Where SQLite takes no locks, what the first lock refuses is refused here.
+    pub(crate) fn check_refused(&self) -> Result {
+        if !self.is_lockless() {
+            return Ok(());
+        }
+        self.session
+            .refused()
+            .map_or(Ok(()), |failure| self.fail(failure))
+    }
+
+    /// Whether SQLite has opened the file, and will take no locks.
+    pub(crate) fn is_lockless(&self) -> bool {
+        self.opened.nolock && !self.opening
     }
 
     fn read_unkeyed(&mut self, buf: &mut [u8], offset: u64) -> Result {
@@ -309,6 +357,26 @@ impl Database {
             return None;
         }
         Some((self.host, self.new_shape().ok()?))
+    }
+
+    /// As [`Database::shape_if_locked`], for a file that SQLite takes no locks of.
+    /// Taken, since telling it makes it ask again.
+    pub(crate) fn take_lockless_shape(&mut self) -> Option<(Host, NewShape)> {
+        let due = self.is_lockless()
+            && self.session.is_keyed()
+            && !self.session.is_proved()
+            && self.lower.size() == Ok(0);
+        if !due {
+            return None;
+        }
+        let shape = self.new_shape().ok()?;
+        self.opened.nolock = false;
+        Some((self.host, shape))
+    }
+
+    /// The end of what [`Database::take_lockless_shape`] began.
+    pub(crate) fn end_lockless_shape(&mut self) {
+        self.opened.nolock = true;
     }
 
     fn find_page_size(&self) -> Result {
@@ -444,17 +512,31 @@ impl Database {
         result
     }
 
-    /// Authenticates all pages; one line a fault.
-    pub(crate) fn integrity_check(&mut self) -> Result<Vec<String>> {
+    /// Starts the authentication of all pages; `None` while the file is empty.
+    pub(crate) fn start_check(&mut self) -> Result<Option<Check>> {
         self.flush()?;
         let Some(codec) = self.bound()? else {
-            return Ok(Vec::new());
+            return Ok(None);
         };
-        let check = Check {
-            lower: &self.lower,
-            codec: &codec,
+        let locked = self.level != ffi::SQLITE_LOCK_NONE;
+        Check::start(&self.lower, codec, locked).map(Some)
+    }
+
+    /// Ends it; where it was `complete`, one line a fault.
+    pub(crate) fn end_check(&self, mut check: Check, complete: bool) -> Result<Vec<String>> {
+        let judged = if complete && check.has_suspects() {
+            let flags = ffi::SQLITE_OPEN_WAL | ffi::SQLITE_OPEN_READONLY;
+            let log = self
+                .side
+                .log
+                .filter(|name| self.vfs.exists(name.as_c_str()));
+            let log = log.and_then(|name| self.vfs.open_side(name, flags).ok());
+            check.judge(&self.lower, log.as_ref())
+        } else {
+            Ok(())
         };
-        let found = check.run(self.level != ffi::SQLITE_LOCK_NONE)?;
+        let found = check.end(&self.lower)?;
+        judged?;
         match found.lines() {
             Ok(lines) => Ok(lines),
             Err(failure) => self.fail(failure),
@@ -482,6 +564,7 @@ impl Database {
             journal,
             keeps_journal: self.session.has_open_journal(),
             codec: &codec,
+            faults: &self.session.faults(),
         });
         match done {
             Ok(done) => Ok(done),
@@ -493,6 +576,7 @@ impl Database {
     // Writing.
 
     pub(crate) fn write(&mut self, data: &[u8], offset: u64) -> Result {
+        self.check_refused()?;
         if !self.session.is_keyed() {
             return self.write_unkeyed(data, offset);
         }

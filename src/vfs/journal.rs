@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::error::{Failure, Refusal};
 use crate::format::PageCodec;
+use crate::secret::SALT_LEN;
 use crate::session::{JournalGuard, Playback, Session};
 use crate::translate::journal::{MAGIC, Part, SEED_OFFSET, SumShift, WORD, classify, page_sum};
 
@@ -287,19 +288,53 @@ impl Journal {
         let Some(header) = playback::header(&self.lower)? else {
             return Ok(());
         };
-        let page1 = playback::original_pages(&self.lower, codec, &header)?;
-        let playback = match playback::prove(&self.lower, codec, &header)? {
-            Proof::Foreign => return self.fail(self.foreign()),
-            // The journal of a creation: there was nothing to save.
-            Proof::Empty if header.pages == 0 => None,
-            Proof::Empty | Proof::Untold => Some(Playback { page1 }),
-            Proof::Given => {
-                self.session.prove();
-                Some(Playback { page1 })
+        let proof = match playback::prove(&self.lower, codec, &header)? {
+            Proof::Foreign(page1) => {
+                if !page1.is_some_and(|mut page| self.opens_with_its_own_salt(codec, &mut page)) {
+                    return self.fail(self.foreign());
+                }
+                Proof::Given
             }
+            proof => proof,
+        };
+        if matches!(proof, Proof::Given) {
+            self.session.prove();
+        }
+        // The journal of a creation had nothing to save.
+        let playback = if matches!(proof, Proof::Empty) && header.pages == 0 {
+            None
+        } else {
+            let bound = self.session.codec();
+            let codec = bound.as_deref().unwrap_or(codec);
+            Some(Playback {
+                page1: playback::original_pages(&self.lower, codec, &header)?,
+            })
         };
         self.session.set_playback(playback);
         Ok(())
+    }
+
+    /// A rekey to a key that brings a salt writes that into page 1, and one that did not
+    /// come to its end has left it there: the salt that the old key goes with is then
+    /// the one in the journal's page 1. Proves the key with that, if it does.
+    fn opens_with_its_own_salt(&self, codec: &PageCodec, page: &mut [u8]) -> bool {
+        let Some(&salt) = page.first_chunk::<SALT_LEN>() else {
+            return false;
+        };
+        if self.session.is_proved() || self.session.fits(&salt) {
+            return false;
+        }
+        let opens = self
+            .session
+            .bind(&salt)
+            .is_ok_and(|codec| codec.open(1, page).is_ok());
+        if opens {
+            self.session.prove();
+        } else {
+            // The file's salt counts, as before.
+            let _ = self.session.bind(codec.salt());
+        }
+        opens
     }
 }
 

@@ -95,21 +95,23 @@ impl LowerVfs {
         Code::check(unsafe { delete(self.as_ptr(), name.as_ptr(), 1) })
     }
 
-    /// Whether a file exists.
+    /// Whether a file exists and is not empty.
     pub(crate) fn exists(self, name: &CStr) -> bool {
+        self.access(name, ffi::SQLITE_ACCESS_EXISTS)
+    }
+
+    /// Whether a file exists, empty or not, and can be written to.
+    pub(crate) fn is_writable(self, name: &CStr) -> bool {
+        self.access(name, ffi::SQLITE_ACCESS_READWRITE)
+    }
+
+    fn access(self, name: &CStr, what: c_int) -> bool {
         let mut out = 0;
         let Some(access) = self.get().xAccess else {
             return true;
         };
         // SAFETY: name is a C string; out is a valid place for the answer.
-        let code = unsafe {
-            access(
-                self.as_ptr(),
-                name.as_ptr(),
-                ffi::SQLITE_ACCESS_EXISTS,
-                &mut out,
-            )
-        };
+        let code = unsafe { access(self.as_ptr(), name.as_ptr(), what, &mut out) };
         // A question that can't be answered counts as "maybe there".
         code != ffi::SQLITE_OK || out != 0
     }

@@ -33,5 +33,5 @@ pub(crate) use ffi::register::{RegisterError, register};
 
 pub(crate) use ffi::db::{Db, SqlError, Switch};
 #[cfg(feature = "rusqlite")]
-pub(crate) use ffi::host::{rekey, session_of, with_db};
+pub(crate) use ffi::host::{has_no_file, rekey, session_of, with_db};
 pub(crate) use ffi::host::{session_in, sqlite_string};

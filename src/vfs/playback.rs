@@ -21,8 +21,9 @@ pub(super) enum Proof {
     Untold,
     /// There is no record, so nothing will be put back.
     Empty,
-    /// The journal is another key's, another page size's or another database's.
-    Foreign,
+    /// The journal is another key's, another page size's or another database's. If it
+    /// was page 1 that did not open: that page.
+    Foreign(Option<Zeroizing<Vec<u8>>>),
 }
 
 /// The header of a journal that SQLite would play back.
@@ -50,7 +51,8 @@ enum Opened {
     Page(Zeroizing<Vec<u8>>),
     /// Its checksum is wrong: power cut it short, and the journal ends here.
     Torn,
-    Foreign,
+    /// It does not open; the page as it is.
+    Foreign(Zeroizing<Vec<u8>>),
 }
 
 /// Opens the record of `pgno` at `at`.
@@ -67,7 +69,7 @@ fn open(journal: &LowerFile, codec: &PageCodec, seed: u32, pgno: u32, at: u64) -
     }
     Ok(match codec.open(pgno, &mut page) {
         Ok(()) => Opened::Page(page),
-        Err(_) => Opened::Foreign,
+        Err(_) => Opened::Foreign(page),
     })
 }
 
@@ -75,7 +77,7 @@ fn open(journal: &LowerFile, codec: &PageCodec, seed: u32, pgno: u32, at: u64) -
 pub(super) fn prove(journal: &LowerFile, codec: &PageCodec, header: &Header) -> Result<Proof> {
     let layout = codec.layout();
     if header.page_size as usize != layout.page_size() {
-        return Ok(Proof::Foreign);
+        return Ok(Proof::Foreign(None));
     }
     let mut at = u64::from(header.sector);
     let mut proof = Proof::Empty;
@@ -93,7 +95,7 @@ pub(super) fn prove(journal: &LowerFile, codec: &PageCodec, header: &Header) -> 
             // Without MACs only page 1 can tell.
             _ if layout.mac_len() == 0 && pgno != 1 => proof = Proof::Untold,
             Opened::Page(_) => return Ok(Proof::Given),
-            Opened::Foreign => return Ok(Proof::Foreign),
+            Opened::Foreign(page) => return Ok(Proof::Foreign((pgno == 1).then_some(page))),
         }
         at += layout.page_size() as u64 + 8;
     }
@@ -124,7 +126,7 @@ pub(super) fn original_pages(
             if number == [0, 0, 0, 1] {
                 return Ok(match open(journal, codec, segment.seed, 1, at)? {
                     Opened::Page(page) => page1::declared_pages(&page),
-                    Opened::Torn | Opened::Foreign => None,
+                    Opened::Torn | Opened::Foreign(_) => None,
                 });
             }
             at += record;

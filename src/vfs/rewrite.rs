@@ -21,6 +21,7 @@ use core::ffi::c_int;
 
 use crate::crypto::random;
 use crate::error::{Failure, PageError};
+use crate::faults::{Fault, Faults};
 use crate::format::PageCodec;
 use crate::format::codec::is_zeros;
 use crate::sys as ffi;
@@ -68,6 +69,7 @@ pub(crate) struct Rewrite<'a> {
     pub(crate) keeps_journal: bool,
     /// How the pages are sealed now.
     pub(crate) codec: &'a PageCodec,
+    pub(crate) faults: &'a Faults,
 }
 
 type Outcome<T> = core::result::Result<T, Broken>;
@@ -92,6 +94,9 @@ impl Rewrite<'_> {
             }
             self.lower.write(&batch, layout.offset(next))?;
             next += count;
+            if self.faults.is_on(Fault::Rekey) {
+                return Err(Broken::Code(Code::IOERR));
+            }
         }
         self.commit(journal)
     }
@@ -107,6 +112,9 @@ impl Rewrite<'_> {
             source.read(&mut piece[..len], at)?;
             self.lower.write(&piece[..len], at)?;
             at += len as u64;
+            if self.faults.is_on(Fault::Migrate) {
+                return Err(Broken::Code(Code::IOERR));
+            }
         }
         self.lower
             .truncate(i64::try_from(size).map_err(|_| Code::IOERR)?)?;

@@ -5,7 +5,7 @@ use crate::paths::{Named, has_word, module_of, named, tokens};
 /// Rooms in the order in which imports may look back; those of one row do not look
 /// at each other, but for the first row.
 const ORDER: [&[&str]; 10] = [
-    &["secret", "error", "stats"],
+    &["secret", "error", "stats", "faults"],
     &["crypto"],
     &["format"],
     &["translate"],

@@ -115,8 +115,7 @@ impl Configuration {
         match (self.hmac, self.page1_in_clear, side) {
             // SQLCipher 3 does not have it.
             (_, _, Side::Shell) => vec![],
-            (false, _, Side::SqlCipher) => vec!["HMAC is not enabled, unable to integrity check"],
-            (false, _, _) => vec!["HMAC is off: there is nothing to verify pages by"],
+            (false, _, _) => vec!["HMAC is not enabled, unable to integrity check"],
             // SQLCipher gives such a page no MAC, and then misses it.
             (true, true, Side::SqlCipher) => vec!["HMAC verification failed for page 1"],
             (true, _, _) => vec![],

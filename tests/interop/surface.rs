@@ -59,7 +59,8 @@ fn answer(result: Result<Rows, PeerError>) -> Answer {
                 .flatten()
                 .flat_map(|value| match value {
                     Value::Null => vec!["NULL".to_owned()],
-                    Value::Integer(number) => vec![number.to_string()],
+                    // Told from a text of digits, which is what pragmas answer.
+                    Value::Integer(number) => vec![format!("integer {number}")],
                     Value::Real(number) => vec![number.to_string()],
                     Value::Text(text) => text.split('\n').map(str::to_owned).collect(),
                     Value::Blob(bytes) => vec![format!("{bytes:?}")],
@@ -172,6 +173,13 @@ fn keys() {
             same(READ),
         ],
         vec![same("PRAGMA key = ''"), same(READ)],
+        vec![
+            same("PRAGMA key = 'bad'"),
+            same("PRAGMA cipher_migrate"),
+            same("PRAGMA key = 'key'"),
+            same("PRAGMA cipher_migrate"),
+            same(READ),
+        ],
         vec![same("PRAGMA key"), same(READ)],
         vec![same("PRAGMA hexkey = '6b6579'"), same(READ)],
         vec![same("PRAGMA hexkey = '6B6579'"), same(READ)],
@@ -353,6 +361,7 @@ fn setters() {
     }
     for setter in [
         "PRAGMA cipher_page_size = 1000",
+        "PRAGMA page_size = 1000",
         "PRAGMA kdf_iter = 0",
         "PRAGMA kdf_iter = abc",
         "PRAGMA cipher_hmac_algorithm = FOO",
@@ -362,6 +371,37 @@ fn setters() {
     ] {
         stage.run(On::New, &[same("PRAGMA key='key'"), refused(setter, CLEAR)]);
     }
+}
+
+/// SQLCipher's mask is of the whole process: databases that know nothing of it are
+/// opened with it too.
+#[test]
+fn the_mask_is_of_one_database() {
+    let stage = Stage::new();
+    let other = stage.encrypted.display();
+    let attach: &'static str = format!("ATTACH '{other}' AS other KEY 'key'").leak();
+    stage.run(
+        On::New,
+        &[
+            same("PRAGMA key='key'"),
+            same("PRAGMA cipher_hmac_salt_mask = \"x'00'\""),
+            same("PRAGMA cipher_hmac_salt_mask"),
+            differs(attach, Answer::Lines(Vec::new()), "a mask is of one file"),
+        ],
+    );
+}
+
+#[test]
+fn without_hmac_there_is_nothing_to_check() {
+    Stage::new().run(
+        On::New,
+        &[
+            same("PRAGMA key='key'"),
+            same("PRAGMA cipher_use_hmac=OFF"),
+            same("CREATE TABLE t(a)"),
+            same("PRAGMA cipher_integrity_check"),
+        ],
+    );
 }
 
 #[test]

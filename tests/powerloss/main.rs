@@ -25,6 +25,7 @@ mod database;
 mod deferred;
 mod faults;
 mod rekey;
+mod rewrites;
 mod store;
 mod trace;
 mod workload;

@@ -57,19 +57,32 @@ impl Peer {
     /// When the program has not been built: a test that needs genuine
     /// SQLCipher must not pass without it.
     pub fn spawn() -> Self {
-        let program = std::env::var_os("PAGESEAL_PEER").map_or_else(
+        Self::spawn_program(&Self::program())
+    }
+
+    fn program() -> PathBuf {
+        std::env::var_os("PAGESEAL_PEER").map_or_else(
             || {
                 Path::new(env!("CARGO_MANIFEST_DIR"))
                     .join("tests/peer/target/release/pageseal-peer")
             },
             PathBuf::from,
-        );
-        Self::spawn_program(&program)
+        )
+    }
+
+    /// As [`Peer::spawn`], with `dir` as its working directory: names in SQL are then
+    /// of files in it.
+    pub fn spawn_in(dir: &Path) -> Self {
+        Self::spawn_command(Command::new(Self::program()).current_dir(dir))
     }
 
     /// Starts the peer that lies at `program`.
     pub fn spawn_program(program: &Path) -> Self {
-        let mut process = Command::new(program)
+        Self::spawn_command(&mut Command::new(program))
+    }
+
+    fn spawn_command(command: &mut Command) -> Self {
+        let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -78,7 +91,7 @@ impl Peer {
                     "cannot run {}: {e}\nbuild it with `cargo build --release \
                      --manifest-path tests/peer/Cargo.toml` (needs OpenSSL's headers: \
                      libssl-dev), or name it in PAGESEAL_PEER",
-                    program.display()
+                    command.get_program().display()
                 )
             });
         let requests = process.stdin.take().expect("piped");

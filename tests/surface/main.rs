@@ -2,6 +2,8 @@
 #![allow(missing_docs)]
 
 mod ahead;
+mod faults;
+mod integrity;
 mod rekey;
 mod shared_wal;
 mod typed;

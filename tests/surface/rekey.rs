@@ -166,7 +166,10 @@ fn migrate_old_versions() {
             drop(db);
 
             let db = keyed_slowly(&path, "wrong");
-            assert_eq!(ask(&db, "PRAGMA cipher_migrate").unwrap(), "1");
+            assert_eq!(ask(&db, "PRAGMA cipher_migrate").unwrap(), "26");
+            // The number alone says nothing to a person.
+            let status = ask(&db, "PRAGMA cipher_status").unwrap();
+            assert!(status.starts_with("0: wrong key or settings"), "{status}");
             drop(db);
 
             let db = keyed_slowly(&path, "key");

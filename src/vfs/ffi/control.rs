@@ -13,7 +13,9 @@ use super::super::code::{Code, Result};
 use super::super::database::Database;
 use super::super::file::File;
 use super::host::{self, Host};
+use super::integrity;
 use super::io;
+use super::profile;
 use super::rekey;
 
 /// Asks which file answers: the argument is a `usize` that takes its address.
@@ -228,6 +230,12 @@ unsafe fn run_pragma(
         Reply::NotOurs => Err(Code::NOT_FOUND),
         Reply::Nothing => Ok(()),
         Reply::Row(text) => answer(&text),
+        Reply::Late { pragma, row } => {
+            host::warn(&format!(
+                "pageseal: PRAGMA {pragma} is ignored: the database is in use already"
+            ));
+            row.map_or(Ok(()), answer)
+        }
         Reply::Rekey(key) => {
             // SAFETY: the caller's promise.
             match unsafe { rekey::rekey(file, session, key, session.choice()) } {
@@ -244,12 +252,17 @@ unsafe fn run_pragma(
         }
         Reply::IntegrityCheck => {
             // SAFETY: the caller's promise.
-            let lines = unsafe { on_database(file, Database::integrity_check) }??;
+            let lines = unsafe { integrity::check(file) }?;
             if lines.is_empty() {
                 Ok(())
             } else {
                 answer(&lines.join("\n"))
             }
+        }
+        Reply::Profile(target) => {
+            // SAFETY: the caller's promise.
+            let host = unsafe { on_database(file, |database| database.host()) }?;
+            answer(pragma::done(profile::set_target(host, target)))
         }
         Reply::Error(text) => {
             answer(&text)?;
@@ -286,6 +299,35 @@ pub(super) unsafe fn settle(file: *mut ffi::sqlite3_file) -> Result {
             heritage.as_deref(),
             text.as_deref().map(Vec::as_slice),
         );
+        // SQLite says no more of a refusal than its code: the reason is kept where
+        // it can be asked for.
+        if let Some(main) = host.session(c"main") {
+            main.set_attach_failure(session.refused());
+        }
+    }
+    Ok(())
+}
+
+/// What the first lock does, where SQLite takes none (`nolock=1`): when it asks how
+/// large the file is, its first question of each transaction.
+///
+/// # Safety
+/// `file` must be open.
+pub(super) unsafe fn first_use_without_lock(file: *mut ffi::sqlite3_file) -> Result {
+    // SAFETY: the caller's promise; no borrow outlives its call.
+    unsafe {
+        let lockless = |file: &mut File| Ok(file.database().is_some_and(|it| it.is_lockless()));
+        if !io::with(file, lockless)? {
+            return Ok(());
+        }
+        settle(file)?;
+        on_database(file, |database| database.check_refused())??;
+        let shape = on_database(file, Database::take_lockless_shape)?;
+        if let Some((host, shape)) = shape {
+            // If SQLite does not take it, page 1 will be refused.
+            let _ = host.shape_new_database(file, shape);
+            on_database(file, Database::end_lockless_shape)?;
+        }
     }
     Ok(())
 }

@@ -23,7 +23,16 @@ use super::db::Db;
 /// Writes a line to SQLite's error log (`SQLITE_CONFIG_LOG`), and to where
 /// `cipher_log` sends it.
 pub(crate) fn log(code: c_int, message: &str) {
-    log_output::write(LogLevel::Error, LogSource::Core, message);
+    log_at(LogLevel::Error, code, message);
+}
+
+/// As [`log`], of what is probably not meant, but no error.
+pub(super) fn warn(message: &str) {
+    log_at(LogLevel::Warn, ffi::SQLITE_WARNING, message);
+}
+
+fn log_at(level: LogLevel, code: c_int, message: &str) {
+    log_output::write(level, LogSource::Core, message);
     let message = c_string(message);
     // SAFETY: a C string.
     unsafe { ffi::log(code, message.as_ptr()) }
@@ -119,7 +128,7 @@ impl Host {
         Self(NonNull::new(arg.cast()))
     }
 
-    fn db(self) -> Option<NonNull<ffi::sqlite3>> {
+    pub(super) fn db(self) -> Option<NonNull<ffi::sqlite3>> {
         // SAFETY: see the type; the pointer lives as long as the file.
         self.0.and_then(|db| NonNull::new(unsafe { db.read() }))
     }
@@ -379,7 +388,7 @@ impl Host {
     }
 
     /// The session of a database, if that is ours.
-    fn session(self, schema: &CStr) -> Option<Arc<Session>> {
+    pub(super) fn session(self, schema: &CStr) -> Option<Arc<Session>> {
         let mut out: *const Session = ptr::null();
         self.control(schema, control::OP_SESSION, ptr::from_mut(&mut out).cast())
             .ok()?;
@@ -409,6 +418,21 @@ pub(crate) fn session_in(db: Db<'_>, schema: &str) -> Option<Arc<Session>> {
 #[cfg(feature = "rusqlite")]
 pub(crate) fn session_of(connection: &rusqlite::Connection, schema: &str) -> Option<Arc<Session>> {
     with_db(connection, |db| session_in(db, schema))
+}
+
+/// Whether a connection has a database of that name which is in no file of its own: in
+/// memory, or temporary.
+#[cfg(feature = "rusqlite")]
+pub(crate) fn has_no_file(connection: &rusqlite::Connection, schema: &str) -> bool {
+    let Ok(schema) = CString::new(schema) else {
+        return false;
+    };
+    with_db(connection, |db| {
+        let mut db = db.as_ptr();
+        let host = Host(Some(NonNull::from(&mut db)));
+        let known = host.find_schema(|name| (name == schema.as_c_str()).then_some(()));
+        known.is_some() && host.path(&schema).is_none_or(|path| path.is_empty())
+    })
 }
 
 /// Seals one of a connection's databases anew. The error is SQLite's code and what

@@ -179,7 +179,9 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
 
 unsafe extern "C" fn file_size(file: *mut ffi::sqlite3_file, out: *mut i64) -> c_int {
     // SAFETY: SQLite calls methods on open files only.
-    let size = unsafe { with(file, |file| file.size()) };
+    let size = unsafe {
+        guard(|| control::first_use_without_lock(file)).and_then(|()| with(file, File::size))
+    };
     code::of(size.and_then(|size| {
         let size = i64::try_from(size).map_err(|_| Code::IOERR)?;
         // SAFETY: SQLite gives a place for the size.

@@ -22,7 +22,7 @@ use super::super::code::{self, Code, Result};
 use super::super::lower::{LowerFile, LowerVfs};
 use super::super::rewrite::Done;
 use super::control::on_database;
-use super::host::Host;
+use super::host::{self, Host};
 
 /// Why a rekey or migration was not done. The database is as it was.
 pub(super) struct Refusal {
@@ -232,7 +232,7 @@ pub(super) unsafe fn rekey(
     }
     let wal = work.leave_wal("rekey")?;
     let done = work.exclusively(|| {
-        let new = session.plan_rekey(key, choice, None)?;
+        let new = session.plan_rekey(key, choice)?;
         // SAFETY: the caller's promise.
         let done = unsafe {
             on_database(file, |database| {
@@ -252,11 +252,11 @@ pub(super) unsafe fn rekey(
 
 /// What `PRAGMA cipher_migrate` answers.
 const MIGRATED: i32 = 0;
-const WRONG_KEY: i32 = 1;
+const WRONG_KEY: i32 = ffi::SQLITE_NOTADB;
 
 /// Brings a database of SQLCipher 1 to 3 to the settings of 4. Answers what
-/// SQLCipher answers: 0 where that is done or was not needed, 1 for a wrong key,
-/// 21 where the database is in use already.
+/// SQLCipher 4.20 answers: 0 where that is done or was not needed, 26 for a wrong key
+/// (4.12: 1), 21 where the database is in use already.
 ///
 /// # Safety
 /// `file` must be open.
@@ -291,6 +291,8 @@ pub(super) unsafe fn migrate(
         });
     if old.is_none() {
         session.change_settings(|choice| *choice = wanted);
+        // The answer is SQLCipher's; the reason goes to log and `cipher_status`.
+        let _ = host::fail::<()>(session, Failure::WrongKey);
         return Ok(WRONG_KEY);
     }
     let done = replace_by_copy(&work, wanted);
@@ -352,11 +354,7 @@ fn replace_by_copy(work: &Work<'_>, wanted: Choice) -> core::result::Result<(), 
             });
         }
         let source = copy.open()?;
-        let mut salt = [0; crate::secret::SALT_LEN];
-        source
-            .read(&mut salt, 0)
-            .map_err(|code| work.refusal(code))?;
-        let new = session.plan_rekey(key, wanted, Some(&salt))?;
+        let new = session.plan_rekey(key, wanted)?;
         // SAFETY: `Work::new` was promised an open file.
         let done = unsafe {
             on_database(work.file, |database| {

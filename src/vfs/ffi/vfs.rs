@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::sys as ffi;
 
 use super::super::code::{self, Code, Result};
-use super::super::database::Database;
+use super::super::database::{Database, Opened};
 use super::super::file::File;
 use super::super::journal::Journal;
 use super::super::kind::Kind;
@@ -104,11 +104,14 @@ unsafe fn open_file(
     flags: c_int,
 ) -> Result<(File, c_int)> {
     let kind = Kind::of(flags);
+    let mut opened = Opened::default();
     let session = match kind {
         Kind::Database => {
             let session = Arc::new(Session::default());
             // SAFETY: a database's name comes with its URI parameters.
             let parameters = unsafe { host::uri_parameters(name) };
+            // SAFETY: as above, and SQLite keeps the name as long as the file.
+            opened = unsafe { how_opened(below, name, flags) };
             if let Err(error) = pragma::configure_from_uri(&session, &parameters) {
                 host::log(
                     ffi::SQLITE_CANTOPEN,
@@ -150,7 +153,11 @@ unsafe fn open_file(
                     side.log.map(SideName::as_c_str),
                 );
             }
-            File::Database(Database::new(file, below, session, side))
+            if flags & ffi::SQLITE_OPEN_READWRITE == 0 {
+                // What can't be written to was not created either.
+                opened.created = None;
+            }
+            File::Database(Database::new(file, below, session, side, opened))
         }
         (Kind::Journal, Some(session)) => File::Journal(Journal::new(file, session)),
         (Kind::Log, Some(session)) => File::Log(Log::new(file, session)),
@@ -158,6 +165,23 @@ unsafe fn open_file(
         _ => File::Raw(file),
     };
     Ok((file, flags))
+}
+
+/// What is to be remembered of how a database is opened, before that is done.
+///
+/// # Safety
+/// `name` must be a database's, as SQLite passes it to `xOpen`.
+unsafe fn how_opened(below: LowerVfs, name: ffi::sqlite3_filename, flags: c_int) -> Opened {
+    let may_create = flags & ffi::SQLITE_OPEN_CREATE != 0 && !name.is_null();
+    // SAFETY: not NULL, so a C string that SQLite keeps until the file is closed.
+    let created = may_create.then(|| unsafe { SideName::new(CStr::from_ptr(name)) });
+    // SAFETY: the caller's promise, and a C string.
+    let is_on =
+        |parameter: &CStr| unsafe { ffi::sqlite3_uri_boolean(name, parameter.as_ptr(), 0) != 0 };
+    Opened {
+        created: created.filter(|name| !below.is_writable(name.as_c_str())),
+        nolock: is_on(c"nolock") || is_on(c"immutable"),
+    }
 }
 
 /// Passes a call on to the lower VFS's method, or answers `$absent`.

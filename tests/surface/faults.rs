@@ -1,0 +1,182 @@
+//! What a program is told, and finds on disk, when something was refused.
+
+use std::path::Path;
+
+use pageseal::{Key, OpenError, OpenOptions, connection};
+use rusqlite::{Connection, Error};
+
+fn open(path: &Path) -> Connection {
+    pageseal::register().unwrap();
+    Connection::open(format!("file:{}?vfs=pageseal", path.display())).unwrap()
+}
+
+fn keyed(path: &Path) -> Connection {
+    let db = open(path);
+    db.execute_batch("PRAGMA key='key'; PRAGMA kdf_iter=100; CREATE TABLE IF NOT EXISTS t(a)")
+        .unwrap();
+    db
+}
+
+fn text(db: &Connection, sql: &str) -> Option<String> {
+    match db.query_row(sql, [], |row| row.get(0)) {
+        Ok(text) => Some(text),
+        Err(Error::QueryReturnedNoRows) => None,
+        Err(error) => panic!("{sql}: {error}"),
+    }
+}
+
+/// SQLite has no room for a reason in an ATTACH that a VFS refuses; the connection
+/// keeps it, and no file stays behind.
+#[test]
+fn a_refused_attach_says_why_and_leaves_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = keyed(&dir.path().join("main.db"));
+    assert_eq!(text(&db, "PRAGMA cipher_attach_status"), None);
+    let new = dir.path().join("new.db");
+    let name = new.display();
+    for (attach, why) in [
+        (format!("ATTACH '{name}' AS n KEY 123"), "Invalid key value"),
+        (
+            format!("ATTACH '{name}' AS n KEY lower('K')"),
+            "bound parameter",
+        ),
+        (
+            format!("ATTACH 'file:{name}?nolock=1' AS n KEY 123"),
+            "Invalid key value",
+        ),
+    ] {
+        let error = db.execute_batch(&attach).unwrap_err();
+        let code = error.sqlite_error().unwrap().extended_code;
+        assert_eq!(code, 1, "{attach}: {error}");
+        let status = text(&db, "PRAGMA cipher_attach_status").unwrap();
+        assert!(status.contains(why), "{attach}: {status}");
+        let failure = connection::attach_failure(&db).unwrap().unwrap();
+        assert_eq!(failure.to_string(), status);
+        assert!(!new.exists(), "{attach} left a file");
+        // Main itself is in order.
+        assert_eq!(text(&db, "PRAGMA cipher_status").as_deref(), Some("1"));
+    }
+    // The next one that works is good news.
+    db.execute_batch(&format!("ATTACH '{name}' AS n KEY 'k'"))
+        .unwrap();
+    assert_eq!(text(&db, "PRAGMA cipher_attach_status"), None);
+}
+
+/// A file that was there before is not the refusal's to delete, empty or not.
+#[test]
+fn a_refused_attach_leaves_files_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = keyed(&dir.path().join("main.db"));
+    let path = dir.path().join("there.db");
+    std::fs::write(&path, "").unwrap();
+    let attach = format!("ATTACH '{}' AS n KEY 123", path.display());
+    db.execute_batch(&attach).unwrap_err();
+    assert_eq!(std::fs::read(&path).unwrap(), b"");
+
+    drop(keyed(&path));
+    let before = std::fs::read(&path).unwrap();
+    assert!(!before.is_empty());
+    db.execute_batch(&attach).unwrap_err();
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_database_without_a_file_is_refused_by_name() {
+    for path in [":memory:", "", "file:x?mode=memory", "file:/x?vfs=memdb"] {
+        let error = OpenOptions::new(Key::passphrase("key")).open(path);
+        let error = error.unwrap_err();
+        assert!(matches!(error, OpenError::NoFile), "{path:?}: {error:?}");
+    }
+    // An open database, but of another VFS; and none.
+    let dir = tempfile::tempdir().unwrap();
+    let db = Connection::open(dir.path().join("x.db")).unwrap();
+    for schema in ["main", "nosuch"] {
+        let error = connection::failure(&db, schema).unwrap_err();
+        assert!(matches!(error, OpenError::NotOurs(_)), "{error:?}");
+    }
+}
+
+/// Without locks the moment in which SQLite must be told of a new file's pages is
+/// another one.
+#[test]
+fn new_files_without_locks() {
+    let dir = tempfile::tempdir().unwrap();
+    for (n, (parameters, pragmas, reserve)) in [
+        ("", "PRAGMA key='key'; PRAGMA kdf_iter=100", 80),
+        ("&key=key&kdf_iter=100", "", 80),
+        (
+            "",
+            "PRAGMA key='key'; PRAGMA kdf_iter=100; PRAGMA cipher_page_size=1024;
+             PRAGMA cipher_use_hmac=OFF",
+            16,
+        ),
+        ("", "PRAGMA key='key'; PRAGMA cipher_compatibility=1", 16),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = dir.path().join(format!("{n}.db"));
+        let uri = |lock| {
+            pageseal::register().unwrap();
+            format!(
+                "file:{}?vfs=pageseal&nolock={lock}{parameters}",
+                path.display()
+            )
+        };
+        let db = Connection::open(uri(1)).unwrap();
+        db.execute_batch(pragmas).unwrap();
+        db.execute_batch("CREATE TABLE t(a); INSERT INTO t VALUES('attack at dawn')")
+            .unwrap_or_else(|error| panic!("{n}: {error}"));
+        drop(db);
+        let file = std::fs::read(&path).unwrap();
+        assert!(!file.windows(14).any(|w| w == b"attack at dawn"), "{n}");
+        // Only the bytes that the settings need are taken from the pages.
+        let mut db = Connection::open(uri(0)).unwrap();
+        db.execute_batch(pragmas).unwrap();
+        assert_eq!(text(&db, "SELECT a FROM t").unwrap(), "attack at dawn");
+        let bytes = db.serialize("main").unwrap();
+        assert_eq!(bytes[20], reserve, "{n}");
+    }
+
+    // Attached, with a key of its own.
+    let db = keyed(&dir.path().join("main.db"));
+    let other = dir.path().join("other.db");
+    let attach = format!(
+        "ATTACH 'file:{}?nolock=1' AS o KEY 'other'",
+        other.display()
+    );
+    db.execute_batch(&attach).unwrap();
+    db.execute_batch("PRAGMA o.kdf_iter=100; CREATE TABLE o.t(a); INSERT INTO o.t VALUES(7)")
+        .unwrap();
+    drop(db);
+    let db = open(&other);
+    db.execute_batch("PRAGMA key='other'; PRAGMA kdf_iter=100")
+        .unwrap();
+    assert_eq!(text(&db, "SELECT CAST(a AS TEXT) FROM t").unwrap(), "7");
+}
+
+/// `cipher_profile`: a line a statement, as SQLCipher writes it.
+#[test]
+fn profile_to_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = keyed(&dir.path().join("x.db"));
+    let log = dir.path().join("profile.txt");
+    let profile = format!("PRAGMA cipher_profile='{}'", log.display());
+    assert_eq!(text(&db, &profile).as_deref(), Some("0"));
+    db.execute_batch("INSERT INTO t VALUES(1)").unwrap();
+    assert_eq!(text(&db, "PRAGMA cipher_profile=off").as_deref(), Some("0"));
+    db.execute_batch("INSERT INTO t VALUES(2)").unwrap();
+    let lines = std::fs::read_to_string(&log).unwrap();
+    let line = lines
+        .lines()
+        .find(|line| line.ends_with(" ms - INSERT INTO t VALUES(1)"))
+        .unwrap_or_else(|| panic!("{lines}"));
+    let time = line.strip_prefix("Elapsed time:").unwrap();
+    let time = time.split_once(" ms").unwrap().0;
+    assert!(time.parse::<f64>().unwrap() >= 0.0, "{line}");
+    assert_eq!(time.split_once('.').unwrap().1.len(), 3, "{line}");
+    assert!(!lines.contains("VALUES(2)"), "{lines}");
+    // A file that can't be opened is an answer, not an error.
+    let nowhere = format!("PRAGMA cipher_profile='{}/no/such'", dir.path().display());
+    assert_eq!(text(&db, &nowhere).as_deref(), Some("1"));
+}
