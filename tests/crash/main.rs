@@ -27,6 +27,8 @@ mod worker;
 
 #[path = "../support/random.rs"]
 mod random;
+#[path = "../support/switches.rs"]
+mod switches;
 #[path = "../support/wire.rs"]
 mod wire;
 

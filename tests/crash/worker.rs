@@ -51,6 +51,7 @@ fn bad(text: &str) -> Failed {
 
 impl Worker {
     fn serve(&mut self, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+        crate::switches::apply();
         pageseal::register().map_err(io::Error::other)?;
         for line in input.lines() {
             let mut rows = Vec::new();

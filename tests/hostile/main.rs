@@ -14,3 +14,6 @@ mod kinds;
 mod log;
 mod other_files;
 mod sample;
+
+#[path = "../support/switches.rs"]
+mod switches;

@@ -68,6 +68,7 @@ impl Sample {
 
     /// Tables `a` and `b` of rows on many pages, an overflowing value, free pages.
     pub(crate) fn with_key(kind: Kind, key: &str, pragmas: &str) -> Self {
+        crate::switches::apply();
         pageseal::register().expect("registering");
         let memory = Path::new("/dev/shm");
         let dir = if memory.is_dir() {

@@ -32,3 +32,5 @@ mod workload;
 
 #[path = "../support/random.rs"]
 mod random;
+#[path = "../support/switches.rs"]
+mod switches;

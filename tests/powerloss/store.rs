@@ -81,6 +81,7 @@ impl Disk {
         static REGISTER: Once = Once::new();
         REGISTER.call_once(|| {
             sqlite_vfs::register(PLAIN, Store, false).expect("the store's VFS");
+            crate::switches::apply();
             pageseal::Registration::new()
                 .over(PLAIN)
                 .name(SEALED)

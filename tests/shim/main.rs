@@ -9,3 +9,6 @@ mod refusals;
 mod settings;
 mod support;
 mod vectors;
+
+#[path = "../support/switches.rs"]
+mod switches;

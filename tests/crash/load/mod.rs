@@ -54,6 +54,7 @@ const COLUMNS: [&str; 8] = [
 /// Runs for about `seconds` in all. Returns whether all went well.
 pub(crate) fn run(seconds: u64, seed: u64) -> bool {
     // For the threads.
+    crate::switches::apply();
     if let Err(error) = pageseal::register() {
         println!("FAILED: {error}");
         return false;

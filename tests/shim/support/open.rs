@@ -13,6 +13,7 @@ pub(crate) const RAW_KEY: &str =
 /// Registers the VFS once and for all.
 pub(crate) fn register() {
     static ONCE: Once = Once::new();
+    crate::switches::apply();
     ONCE.call_once(|| pageseal::register().expect("the VFS registers"));
 }
 

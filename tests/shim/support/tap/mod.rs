@@ -115,6 +115,7 @@ impl Tap {
     /// Registers the shim over it, and returns the shim's name.
     pub(crate) fn with_shim(&self) -> String {
         let name = format!("pageseal-{}", self.name);
+        crate::switches::apply();
         pageseal::Registration::new()
             .over(&self.name)
             .name(&name)

@@ -1,0 +1,20 @@
+//! The suites run with every optimisation on, and again with some off: the environment
+//! variable `PAGESEAL_WITHOUT` names them (`ahead`, `behind`, `known`, with commas).
+
+use std::sync::Once;
+
+/// Switches off what the environment says, once.
+pub(crate) fn apply() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let without = std::env::var("PAGESEAL_WITHOUT").unwrap_or_default();
+        for name in without.split(',').filter(|name| !name.is_empty()) {
+            match name {
+                "ahead" => pageseal::set_read_ahead(false),
+                "behind" => pageseal::set_write_behind(false),
+                "known" => pageseal::set_known_pages(0),
+                other => panic!("PAGESEAL_WITHOUT: there is no {other:?}"),
+            }
+        }
+    });
+}
