@@ -38,5 +38,3 @@ mod version_3;
 mod content_hash;
 #[path = "../support/peer.rs"]
 mod peer;
-#[path = "../support/switches.rs"]
-mod switches;

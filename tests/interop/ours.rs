@@ -25,7 +25,6 @@ impl Ours {
 
     /// Opens `path`, or a `file:` URI.
     pub(crate) fn open_unkeyed(path: &Path) -> Self {
-        crate::switches::apply();
         pageseal::register().expect("SQLite takes the VFS");
         let vfs = pageseal::VFS_NAME;
         let connection = Connection::open_with_flags_and_vfs(path, OpenFlags::default(), vfs);

@@ -35,7 +35,12 @@ impl Theirs {
 
     /// Opens `path`, or a `file:` URI.
     pub(crate) fn open_unkeyed(path: &Path) -> Self {
-        let mut peer = Peer::spawn();
+        // A relative name in a statement is a file beside the database.
+        let mut peer = match path.parent() {
+            Some(dir) if dir.is_dir() => Peer::spawn_in(dir),
+            // A `file:` URI.
+            _ => Peer::spawn(),
+        };
         peer.open(NAME, path, None)
             .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         Self(peer)
