@@ -11,8 +11,10 @@
 //! files share it. SQLite uses all of them under the same mutex, so the lock here
 //! is never contended; it is never held across a call into SQLite.
 
+mod inherit;
 pub mod key_cache;
 mod known;
+mod rekey;
 pub mod shared_log;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,6 +29,9 @@ use crate::format::layout::PAGE_SIZES;
 use crate::format::{Choice, PageCodec, Settings};
 use crate::secret::{Key, SALT_LEN, Salt};
 use crate::stats::Counters;
+
+pub use inherit::Legacy;
+pub use rekey::Rekeyed;
 
 use shared_log::SharedLog;
 
@@ -273,22 +278,6 @@ impl Session {
         }
     }
 
-    /// Key, settings and salt of this database, for another one that inherits
-    /// them; `None` without a key.
-    #[must_use]
-    pub fn legacy(&self) -> Option<Legacy> {
-        let state = self.state();
-        Some(Legacy {
-            key: state.key.clone()?,
-            choice: state.heir.unwrap_or(state.choice),
-            codec: state.codec.clone().filter(|_| state.heir.is_none()),
-            salt: state
-                .heir
-                .and_then(|_| state.codec.as_ref().map(|codec| *codec.salt())),
-            derived: state.derived.clone(),
-        })
-    }
-
     // The codec.
 
     /// The codec, if key, settings and salt have been put together.
@@ -365,48 +354,6 @@ impl Session {
         }
         self.state().try_page_size(Settings::default().page_size);
         self.bind(&file_salt).map(|_| false)
-    }
-
-    /// What the database would be sealed with under another key, and settings that
-    /// decide how keys are derived. The salt stays, unless the key brings its own.
-    ///
-    /// # Errors
-    /// A key or settings that can't be used, or a database that has no key yet.
-    pub fn plan_rekey(&self, key: Key, choice: Choice) -> Result<Rekeyed, Failure> {
-        let codec = self.codec().ok_or(Failure::NoKey)?;
-        let counters = self.counters();
-        let salt = *codec.salt();
-        choice.settings.validate()?;
-        let keys = key_cache::derive(&key, &choice.settings, &salt, &counters)?;
-        let codec = PageCodec::new(&choice.settings, &keys)?
-            .counting(counters)
-            .remembering(known::shared(&keys, &choice.settings));
-        let codec = Arc::new(codec);
-        Ok(Rekeyed {
-            key,
-            choice,
-            keys,
-            codec,
-        })
-    }
-
-    /// The database has been sealed anew.
-    pub fn rekeyed(&self, new: Rekeyed) {
-        let mut state = self.state();
-        state.forget_codec();
-        state.key = Some(new.key);
-        state.choice = new.choice;
-        state.base = state.base.map(|_| new.choice);
-        state.derived = Some((for_keys(new.choice.settings), new.keys));
-        state.codec = Some(new.codec);
-        state.proved = true;
-    }
-
-    /// The settings that a copy made by `VACUUM INTO` starts from, if they are not
-    /// this database's. The salt is: what a crash leaves half replaced by the copy has
-    /// the copy's first bytes, and with them the old journal must still open.
-    pub fn set_heir(&self, heir: Option<Choice>) {
-        self.state().heir = heir;
     }
 
     /// Whether the codec belongs to a file whose first 16 bytes are these. (With
@@ -742,53 +689,5 @@ impl JournalGuard {
 impl Drop for JournalGuard {
     fn drop(&mut self) {
         self.0.state().journals -= 1;
-    }
-}
-
-/// A database's next key.
-pub struct Rekeyed {
-    key: Key,
-    choice: Choice,
-    keys: Arc<DerivedKeys>,
-    codec: Arc<PageCodec>,
-}
-
-impl Rekeyed {
-    /// What its pages are sealed with.
-    #[must_use]
-    pub fn codec(&self) -> &Arc<PageCodec> {
-        &self.codec
-    }
-}
-
-/// What one database hands down to another that is attached without a key.
-pub struct Legacy {
-    /// The key.
-    pub key: Key,
-    /// The settings it goes with.
-    pub choice: Choice,
-    /// The keys already derived, with their salt.
-    pub codec: Option<Arc<PageCodec>>,
-    /// The salt alone, where the settings are others.
-    salt: Option<Salt>,
-    derived: Option<(Settings, Arc<DerivedKeys>)>,
-}
-
-impl Session {
-    /// Takes over another database's key and settings, and its salt where the
-    /// file is new.
-    pub fn inherit(&self, legacy: Legacy) {
-        let mut state = self.state();
-        state.base = Some(legacy.choice);
-        state.choice = legacy.choice;
-        state.key = Some(legacy.key);
-        if legacy.salt.is_some() {
-            state.salt = legacy.salt;
-        } else if legacy.choice.settings.plaintext_header > 0 {
-            state.salt = legacy.codec.as_ref().map(|codec| *codec.salt());
-        }
-        state.codec = legacy.codec;
-        state.derived = legacy.derived;
-        state.proved = false;
     }
 }
