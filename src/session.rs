@@ -58,6 +58,8 @@ pub struct Playback {
     /// The page count in the journal's page 1; `None` where it does not hold one,
     /// and then the database's page 1 is as the transaction found it.
     pub page1: Option<u32>,
+    /// The journal says that there was no database, and has saved no page.
+    pub creation: bool,
 }
 
 struct State {

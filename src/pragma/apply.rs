@@ -19,8 +19,10 @@ use super::uri;
 pub enum Reply {
     /// The pragma is SQLite's, or nobody's.
     NotOurs,
-    /// No row.
+    /// No row, and no column.
     Nothing,
+    /// The same for a pragma that SQLite knows too, and must not act on.
+    Withheld,
     /// One row of one text.
     Row(String),
     /// A setting that would be another, but comes after the first use: it is ignored,
@@ -131,7 +133,7 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
                 if taken && facts().empty {
                     Reply::NotOurs
                 } else {
-                    Reply::Nothing
+                    Reply::Withheld
                 }
             }
         },

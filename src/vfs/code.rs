@@ -14,6 +14,7 @@ pub(crate) type Result<T = ()> = core::result::Result<T, Code>;
 impl Code {
     pub(crate) const SHORT_READ: Self = Self(ffi::SQLITE_IOERR_SHORT_READ);
     pub(crate) const NOT_FOUND: Self = Self(ffi::SQLITE_NOTFOUND);
+    pub(crate) const BUSY: Self = Self(ffi::SQLITE_BUSY);
     pub(crate) const CANT_OPEN: Self = Self(ffi::SQLITE_CANTOPEN);
     pub(crate) const ERROR: Self = Self(ffi::SQLITE_ERROR);
     pub(crate) const NO_MEMORY: Self = Self(ffi::SQLITE_NOMEM);

@@ -73,6 +73,9 @@ pub(crate) struct Database {
     ahead: ReadAhead,
     behind: WriteBehind,
     sharing: Sharing,
+    /// What is written is as far into the file as something says that nothing
+    /// authenticates.
+    doubtful: bool,
 }
 
 /// Page 1 as it was last opened. SQLite looks at it whenever a transaction starts,
@@ -108,6 +111,7 @@ impl Database {
             ahead: ReadAhead::default(),
             behind: WriteBehind::default(),
             sharing: Sharing::default(),
+            doubtful: false,
         }
     }
 

@@ -300,17 +300,13 @@ impl Journal {
         if matches!(proof, Proof::Given) {
             self.session.prove();
         }
-        // The journal of a creation had nothing to save.
-        let playback = if matches!(proof, Proof::Empty) && header.pages == 0 {
-            None
-        } else {
-            let bound = self.session.codec();
-            let codec = bound.as_deref().unwrap_or(codec);
-            Some(Playback {
-                page1: playback::original_pages(&self.lower, codec, &header)?,
-            })
+        let bound = self.session.codec();
+        let codec = bound.as_deref().unwrap_or(codec);
+        let playback = Playback {
+            page1: playback::original_pages(&self.lower, codec, &header)?,
+            creation: matches!(proof, Proof::Empty) && header.pages == 0,
         };
-        self.session.set_playback(playback);
+        self.session.set_playback(Some(playback));
         Ok(())
     }
 

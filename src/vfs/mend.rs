@@ -7,6 +7,7 @@ use crate::sys as ffi;
 use crate::translate::wal::{
     FRAME_HEADER, FRAME_SALTS, FRAME_SUM, HEADER, Header, frame_len, frame_offset,
 };
+use crate::translate::wal_index::IndexHeader;
 
 use super::code::{Code, Result};
 use super::ffi::host;
@@ -15,25 +16,46 @@ use super::lower::LowerFile;
 /// Looks at what somebody else has committed. If it was SQLCipher, whose commits leave
 /// the log's own checksum in the index, its frames may not continue ours.
 pub(super) fn meet_others(log: &LowerFile, session: &Session) -> Result {
-    let Some(found) = session.shared_log(|log| log.found.take()) else {
+    let Some(found) = session.shared_log(|log| log.found) else {
         return Ok(());
     };
+    // After an error it is still to be looked at.
+    look_at(log, session, &found)?;
+    session.shared_log(|log| log.found = None);
+    Ok(())
+}
+
+/// The log's header, and whether it was SQLCipher that committed last; `None` where
+/// nothing in the log is to be looked at.
+fn last_commit(log: &LowerFile, found: &IndexHeader) -> Result<Option<(Header, bool)>> {
     // An index made from the log has its checksum too, but no commits.
     if found.last_frame() == 0 || found.commits() == 0 {
-        return Ok(());
+        return Ok(None);
     }
     let mut header = [0; HEADER as usize];
     match log.read(&mut header, 0) {
-        Err(Code::SHORT_READ) => return Ok(()),
+        Err(Code::SHORT_READ) => return Ok(None),
         read => read?,
     }
     let Some(header) = Header::parse(&header).filter(|header| header.salts == found.salts()) else {
+        return Ok(None);
+    };
+    let stored = stored_sum(log, header.page_size as usize, found.last_frame())?;
+    Ok(Some((header, stored == found.frame_sum())))
+}
+
+/// Whether SQLCipher committed last.
+pub(super) fn is_sqlciphers(log: &LowerFile, found: &IndexHeader) -> Result<bool> {
+    Ok(last_commit(log, found)?.is_some_and(|(_, in_its_terms)| in_its_terms))
+}
+
+fn look_at(log: &LowerFile, session: &Session, found: &IndexHeader) -> Result {
+    let Some((header, in_its_terms)) = last_commit(log, found)? else {
         return Ok(());
     };
-    let end = frame_offset(found.last_frame(), header.page_size as usize);
-    let mut stored = [0; 8];
-    log.read(&mut stored, end + FRAME_SUM as u64)?;
-    if stored != found.frame_sum() {
+    // Else another program that goes by the plaintext was the last, or we, before the
+    // index was to be kept right.
+    if !in_its_terms && !session.shared_log(|log| log.is_kept()) {
         return Ok(());
     }
     let good = session.shared_log(|log| log.good);
@@ -42,9 +64,11 @@ pub(super) fn meet_others(log: &LowerFile, session: &Session) -> Result {
     };
     let met = session.shared_log(|log| {
         log.is_good_to(mended.tail);
-        core::mem::replace(&mut log.met, true)
+        let met = log.met;
+        log.met |= in_its_terms;
+        met
     });
-    if mended.rewritten > 0 || !met {
+    if mended.rewritten > 0 || (in_its_terms && !met) {
         let text = format!(
             "pageseal: SQLCipher is writing to the same log; {} checksums in it have been rewritten",
             mended.rewritten
@@ -52,6 +76,14 @@ pub(super) fn meet_others(log: &LowerFile, session: &Session) -> Result {
         host::log(ffi::SQLITE_NOTICE, &text);
     }
     Ok(())
+}
+
+/// The checksum of a frame, as it is stored.
+fn stored_sum(log: &LowerFile, page_size: usize, frame: u64) -> Result<[u8; 8]> {
+    let mut stored = [0; 8];
+    let at = frame_offset(frame, page_size) + FRAME_SUM as u64;
+    log.read(&mut stored, at)?;
+    Ok(stored)
 }
 
 /// What came of it.
@@ -76,6 +108,11 @@ fn mend(
 ) -> Result<Option<Mended>> {
     let page_size = header.page_size as usize;
     let good = good.filter(|good| good.salts == header.salts && good.frame <= last);
+    // It may have been ours, not committed, and overwritten since.
+    let good = match good {
+        Some(good) if stored_sum(log, page_size, good.frame)? == good.sum => Some(good),
+        _ => None,
+    };
     let (first, mut sum) = match good {
         Some(good) => (good.frame + 1, header.checksum.at(good.sum)),
         None => (1, header.checksum),

@@ -104,6 +104,36 @@ fn page_count() {
     println!("hostile, page counts in journal headers: {tried} tried, {refused} refused");
 }
 
+/// A journal without records that says that there was no database, as the creation of
+/// one leaves it when it is broken off: it must not empty a database, least of all for
+/// who has not even the key.
+#[test]
+fn of_a_creation() {
+    let (mut tried, magic) = (0, [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
+    for (kind, key) in [(V4, KEY), (V3, KEY), (V4, OTHER_KEY), (V3, OTHER_KEY)] {
+        let sample = Sample::new(kind);
+        let database = std::fs::read(sample.path()).expect("a file");
+        for records in [0, 5, u32::MAX] {
+            let mut journal = vec![0; SECTOR];
+            journal[..8].copy_from_slice(&magic);
+            journal[8..12].copy_from_slice(&records.to_be_bytes());
+            journal[20..24].copy_from_slice(&512u32.to_be_bytes());
+            journal[24..28].copy_from_slice(&(kind.page_size as u32).to_be_bytes());
+            std::fs::write(sample.path(), &database).expect("a file");
+            std::fs::write(sample.side("-journal"), &journal).expect("a file");
+            let conn = rusqlite::Connection::open(crate::sample::uri(&sample.path(), kind, key));
+            let read = conn
+                .expect("opened")
+                .query_row("SELECT count(*) FROM a", [], |_| Ok(()));
+            assert!(read.is_err(), "{kind:?}, {records} records");
+            let after = std::fs::read(sample.path()).expect("a file");
+            assert!(after == database, "{kind:?}, {records} records: written to");
+            tried += 1;
+        }
+    }
+    println!("hostile, journals of a creation: {tried} tried and refused");
+}
+
 #[test]
 fn truncated() {
     let sample = Sample::with_hot_journal(V4);

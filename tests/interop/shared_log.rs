@@ -192,6 +192,40 @@ fn rekeyed_beside_us() {
     theirs.close();
 }
 
+/// However we came to leave SQLite's checksum in the index, it is put right when a read
+/// of ours ends.
+#[test]
+fn the_index_is_put_right_late() {
+    let how = configuration();
+    for (what, ours_does) in [
+        (
+            "said after a commit",
+            "INSERT INTO t VALUES(1, ''); PRAGMA cipher_shared_wal = ON; SELECT * FROM t",
+        ),
+        (
+            "a commit in exclusive mode",
+            "PRAGMA cipher_shared_wal = ON; PRAGMA locking_mode = EXCLUSIVE; INSERT INTO t VALUES(1, '');
+             PRAGMA locking_mode = NORMAL; SELECT * FROM t",
+        ),
+    ] {
+        let directory = scratch();
+        let path = directory.path().join("a.db");
+        let mut theirs = SqlCipher.create(&path, &how);
+        theirs.exec("PRAGMA journal_mode = WAL; CREATE TABLE t(a INTEGER PRIMARY KEY, b)");
+        theirs.exec("CREATE TABLE n(last); INSERT INTO t VALUES(0, ''); INSERT INTO n VALUES(0)");
+        let mut ours = Pageseal.open(&path, &how);
+        ours.exec(ours_does);
+        theirs.exec(&commit(2));
+        let crashed = directory.path().join("crashed.db");
+        leave(&path, &crashed);
+        let mut heir = SqlCipher.open(&crashed, &how);
+        assert_eq!(rows(&mut *heir).as_deref(), Ok("0,1,2; 2"), "{what}");
+        heir.close();
+        ours.close();
+        theirs.close();
+    }
+}
+
 fn configuration() -> Configuration {
     Configuration::new("shared log").few_iterations()
 }

@@ -180,3 +180,52 @@ fn profile_to_a_file() {
     let nowhere = format!("PRAGMA cipher_profile='{}/no/such'", dir.path().display());
     assert_eq!(text(&db, &nowhere).as_deref(), Some("1"));
 }
+
+/// A pragma without an answer has no column either: one without a name is more than
+/// Python, sqlx and rusqlite can take.
+#[test]
+fn no_column_is_without_a_name() {
+    pageseal::register().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.db");
+    let db = Connection::open(format!("file:{}?vfs=pageseal", path.display())).unwrap();
+    for pragma in [
+        "key = 'a key'",
+        "kdf_iter = 1000",
+        "cipher_page_size = 8192",
+        "page_size = 2048",
+        "cipher_use_hmac = ON",
+        "cipher_compatibility = 4",
+        "cipher_default_kdf_iter = 256000",
+        "cipher_shared_wal = OFF",
+        "cipher_attach_status",
+        "key",
+        "rekey",
+        "user_version = 3",
+        "cipher_integrity_check",
+        // Of a database that has pages.
+        "page_size = 512",
+        "cipher_page_size = 512",
+        "cipher_salt",
+    ] {
+        let mut statement = db.prepare(&format!("PRAGMA {pragma}")).unwrap();
+        let columns = statement.column_names().len();
+        let mut rows = statement.query([]).unwrap();
+        let mut count = 0;
+        while rows.next().unwrap().is_some() {
+            count += 1;
+        }
+        assert!(
+            count <= 1 && (count == columns),
+            "{pragma}: {columns} columns, {count} rows"
+        );
+    }
+    // The page size stayed as it was, also for a VACUUM.
+    db.execute_batch("CREATE TABLE t(a); VACUUM").unwrap();
+    let size: i64 = db
+        .query_row("PRAGMA page_size", [], |row| row.get::<_, String>(0))
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert_eq!(size, 2048);
+}

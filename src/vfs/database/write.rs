@@ -6,6 +6,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use crate::error::{Failure, Refusal};
+use crate::format::codec::is_zeros;
 use crate::format::page1;
 use crate::format::{Layout, PageCodec, PageRef};
 use crate::session::{Plain, Playback};
@@ -16,10 +17,10 @@ use super::{Database, page_number};
 /// Most empty pages that are sealed and written at once to fill a gap.
 const GAP_BATCH: u64 = 64;
 
-/// Most bytes of a gap that is filled. The page count in a journal's header is
-/// authenticated by nothing; a forged one would have us fill the disk. Where the gap
-/// is larger it stays a hole, as SQLite and SQLCipher leave it: pages that no record
-/// restores were on the free list, and are never read.
+/// Most bytes of a gap that is filled where it is a journal's header or a log that
+/// makes it: nothing authenticates their page counts, and a forged one would have us
+/// fill the disk. Where such a gap is larger it stays a hole, as SQLite and SQLCipher
+/// leave it: pages that no record restores were on the free list.
 const MOST_GAP: u64 = 64 << 20;
 
 impl Database {
@@ -44,7 +45,10 @@ impl Database {
             // The same bytes in log and database: no cryptography (the log gave
             // them out as they are).
             self.flush()?;
-            return self.put(&codec, data, offset);
+            self.doubtful = true;
+            let put = self.put(&codec, data, offset);
+            self.doubtful = false;
+            return put;
         }
         if let Some(sealed) = self.session.take_restored(pgno, data) {
             self.flush()?;
@@ -56,13 +60,16 @@ impl Database {
         if pgno == 1 {
             self.session.note_page1(data);
         }
-        if self.behind.push(pgno, data) {
-            // A write that fails has not happened.
-            self.flush()
-                .inspect_err(|_| self.behind.forget_last(pgno, page_size))
-        } else {
-            Ok(())
+        // A playback makes the file as long as the journal's header says.
+        let doubtful = self.session.take_playback().is_some();
+        if !self.behind.push(pgno, data) && !doubtful {
+            return Ok(());
         }
+        self.doubtful = doubtful;
+        let flushed = self.flush();
+        self.doubtful = false;
+        // A write that fails has not happened.
+        flushed.inspect_err(|_| self.behind.forget_last(pgno, page_size))
     }
 
     /// Seals and writes the pages that wait; pages next to each other in one piece.
@@ -143,7 +150,7 @@ impl Database {
         let end = offset + sealed.len() as u64;
         if end > self.known_size {
             let size = self.lower.size()?;
-            if size < offset && offset - size <= MOST_GAP {
+            if size < offset && (offset - size <= MOST_GAP || !self.doubtful) {
                 self.fill_gap(codec, size, offset)?;
             }
             self.known_size = size.max(end);
@@ -198,9 +205,46 @@ impl Database {
         Ok(())
     }
 
+    /// A journal that says that there was nothing before it makes the file empty. That
+    /// is what a creation leaves that was broken off; but nothing authenticates it, so
+    /// the file must look like one: of a database that more than one transaction has
+    /// written, and of one that this key does not open, nothing is thrown away.
+    fn check_creation(&mut self) -> Result {
+        /// Pages that are looked at: what a creation writes first.
+        const MOST: u64 = 64;
+        let Some(codec) = self.session.codec() else {
+            return Ok(());
+        };
+        let page_size = codec.layout().page_size();
+        let pages = self.lower.size()? / page_size as u64;
+        let mut page = Zeroizing::new(vec![0; page_size]);
+        let mut zeros = true;
+        for pgno in 1..=pages.min(MOST) as u32 {
+            self.lower.read(&mut page, codec.layout().offset(pgno))?;
+            zeros &= pgno == 1 || is_zeros(&page);
+            if codec.open(pgno, &mut page).is_err() {
+                continue;
+            }
+            let written = u32::from_be_bytes([page[24], page[25], page[26], page[27]]);
+            if pgno > 1 || written <= 1 {
+                return Ok(());
+            }
+            let declared = page1::declared_pages(&page).unwrap_or_default();
+            return self.fail(Failure::JournalSize { pages: 0, declared });
+        }
+        // Of a file as small as that every page may be half written.
+        if pages <= 2 || zeros {
+            return Ok(());
+        }
+        self.fail(Failure::WrongKey)
+    }
+
     /// Refuses to cut off pages that the database had before the transaction which is
     /// rolled back: then the count in the journal's header is wrong.
     fn check_original_size(&mut self, playback: Playback, size: u64) -> Result {
+        if playback.creation && size == 0 {
+            return self.check_creation();
+        }
         let Some(codec) = self.session.proved_codec() else {
             return Ok(());
         };

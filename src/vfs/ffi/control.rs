@@ -183,6 +183,11 @@ unsafe fn vfs_name(file: *mut ffi::sqlite3_file, out: *mut *mut c_char) -> Resul
     Ok(())
 }
 
+/// The answer to a pragma that has been carried out and has no row: as far as SQLite is
+/// concerned there is no such pragma, which is no error. (Were it answered without a
+/// text, SQLite would name a column with no name, for which programs are not made.)
+const NO_ROW: Result = Err(Code::NOT_FOUND);
+
 /// Runs a pragma that is ours.
 ///
 /// # Safety
@@ -228,13 +233,25 @@ unsafe fn run_pragma(
     unsafe { secure_delete(file)? };
     match reply {
         Reply::NotOurs => Err(Code::NOT_FOUND),
-        Reply::Nothing => Ok(()),
+        Reply::Nothing => NO_ROW,
+        Reply::Withheld => {
+            // SAFETY: the value is a string of SQLite's own, made for this pragma. 0 is
+            // the value that SQLite overlooks.
+            unsafe {
+                let value = *args.add(2);
+                if !value.is_null() && *value != 0 {
+                    *value = b'0' as c_char;
+                    *value.add(1) = 0;
+                }
+            }
+            NO_ROW
+        }
         Reply::Row(text) => answer(&text),
         Reply::Late { pragma, row } => {
             host::warn(&format!(
                 "pageseal: PRAGMA {pragma} is ignored: the database is in use already"
             ));
-            row.map_or(Ok(()), answer)
+            row.map_or(NO_ROW, answer)
         }
         Reply::Rekey(key) => {
             // SAFETY: the caller's promise.
@@ -254,7 +271,7 @@ unsafe fn run_pragma(
             // SAFETY: the caller's promise.
             let lines = unsafe { integrity::check(file) }?;
             if lines.is_empty() {
-                Ok(())
+                NO_ROW
             } else {
                 answer(&lines.join("\n"))
             }
