@@ -220,12 +220,12 @@ fn no_column_is_without_a_name() {
             "{pragma}: {columns} columns, {count} rows"
         );
     }
-    // The page size stayed as it was, also for a VACUUM.
+    // The page size stayed as cipher_compatibility had set it, also for a VACUUM.
     db.execute_batch("CREATE TABLE t(a); VACUUM").unwrap();
     let size: i64 = db
         .query_row("PRAGMA page_size", [], |row| row.get::<_, String>(0))
         .unwrap()
         .parse()
         .unwrap();
-    assert_eq!(size, 2048);
+    assert_eq!(size, 4096);
 }
