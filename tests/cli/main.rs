@@ -11,6 +11,7 @@ mod full_disk;
 mod interrupted;
 mod key_forms;
 mod large;
+mod outputs;
 mod session;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -21,7 +21,7 @@ pub(crate) struct Output {
 }
 
 /// Refuses a target that exists, so that the key is not asked for in vain.
-/// `source` is never a target, force or not.
+/// Neither `source` nor one of its side files is ever a target, force or not.
 pub(crate) fn check(target: &Path, force: bool, source: &Path) -> Result {
     if let (Ok(a), Ok(b)) = (fs::canonicalize(target), fs::canonicalize(source))
         && a == b
@@ -31,7 +31,18 @@ pub(crate) fn check(target: &Path, force: bool, source: &Path) -> Result {
             target.display()
         )));
     }
+    if let Some(side) = side_file(target, source) {
+        return Err(CliError::usage(side).hint("name another output"));
+    }
     match fs::symlink_metadata(target) {
+        // A device or a pipe would be replaced, not written to; a link to one likewise.
+        Ok(_) if fs::metadata(target).is_ok_and(|to| !to.is_file() && !to.is_dir()) => {
+            return Err(CliError::new(
+                Kind::Exists,
+                format!("{} is not a regular file", target.display()),
+            )
+            .hint("name another output"));
+        }
         Ok(metadata) if metadata.is_dir() => {
             return Err(CliError::new(
                 Kind::Exists,
@@ -61,6 +72,50 @@ pub(crate) fn check(target: &Path, force: bool, source: &Path) -> Result {
     Ok(())
 }
 
+/// What is wrong if one of the two is a side file of the other: commits may be in it
+/// that are nowhere else, and SQLite would play a file of that name into the database.
+fn side_file(target: &Path, source: &Path) -> Option<String> {
+    const SUFFIXES: [&str; 3] = ["-wal", "-journal", "-shm"];
+    // The source is followed if it is a link, since its side files stand beside the file
+    // itself; the target is not, since a link there would be replaced.
+    let source = fs::canonicalize(source).ok()?;
+    let place = fs::canonicalize(directory(target))
+        .ok()?
+        .join(target.file_name()?);
+    let is = |side: &Path, file: &Path| {
+        // By name, and where case is no difference by what is there.
+        side == file || fs::canonicalize(side).is_ok_and(|side| side == file)
+    };
+    let of = |file: &Path, database: &Path| {
+        SUFFIXES
+            .iter()
+            .any(|suffix| is(&side_path(database, suffix), file))
+    };
+    let found = fs::canonicalize(&place).unwrap_or_else(|_| place.clone());
+    if of(&place, &source) || of(&found, &source) {
+        return Some(format!(
+            "{} is a side file of the source, {}",
+            target.display(),
+            source.display()
+        ));
+    }
+    of(&source, &place).then(|| {
+        format!(
+            "the source, {}, is a side file of the output, {}",
+            source.display(),
+            target.display()
+        )
+    })
+}
+
+/// The directory that a file is in.
+fn directory(file: &Path) -> &Path {
+    match file.parent() {
+        Some(dir) if dir != Path::new("") => dir,
+        _ => Path::new("."),
+    }
+}
+
 fn exists(target: &Path) -> CliError {
     CliError::new(Kind::Exists, format!("{} exists already", target.display()))
         .hint("name another output, or replace it with --force")
@@ -70,10 +125,7 @@ impl Output {
     /// Creates it. From here on Ctrl-C removes it.
     pub(crate) fn create(target: &Path, force: bool) -> Result<Self> {
         interrupt::install()?;
-        let dir = match target.parent() {
-            Some(dir) if dir != Path::new("") => dir,
-            _ => Path::new("."),
-        };
+        let dir = directory(target);
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let (file, path) = tempfile::Builder::new()
             .prefix(&format!(".{name}.pageseal-"))
@@ -139,11 +191,7 @@ fn writable(mut permissions: Permissions) -> Permissions {
 /// Makes a rename durable. Where directories can't be synced it is anyway, or can't
 /// be helped.
 fn sync_directory(target: &Path) {
-    let dir = match target.parent() {
-        Some(dir) if dir != Path::new("") => dir,
-        _ => Path::new("."),
-    };
-    if let Ok(dir) = File::open(dir) {
+    if let Ok(dir) = File::open(directory(target)) {
         let _ = dir.sync_all();
     }
 }
