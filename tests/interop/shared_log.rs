@@ -204,7 +204,7 @@ fn the_index_is_put_right_late() {
         ),
         (
             "a commit in exclusive mode",
-            "PRAGMA cipher_shared_wal = ON; PRAGMA locking_mode = EXCLUSIVE; INSERT INTO t VALUES(1, '');
+            "SELECT * FROM t; PRAGMA cipher_shared_wal = ON; PRAGMA locking_mode = EXCLUSIVE; INSERT INTO t VALUES(1, '');
              PRAGMA locking_mode = NORMAL; SELECT * FROM t",
         ),
     ] {
@@ -213,8 +213,11 @@ fn the_index_is_put_right_late() {
         let mut theirs = SqlCipher.create(&path, &how);
         theirs.exec("PRAGMA journal_mode = WAL; CREATE TABLE t(a INTEGER PRIMARY KEY, b)");
         theirs.exec("CREATE TABLE n(last); INSERT INTO t VALUES(0, ''); INSERT INTO n VALUES(0)");
+        // (The exclusive mode needs the database for itself.)
+        theirs.close();
         let mut ours = Pageseal.open(&path, &how);
         ours.exec(ours_does);
+        let mut theirs = SqlCipher.open(&path, &how);
         theirs.exec(&commit(2));
         let crashed = directory.path().join("crashed.db");
         leave(&path, &crashed);
