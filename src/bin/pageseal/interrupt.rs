@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::InterruptHandle;
@@ -10,6 +11,9 @@ use crate::error::{CliError, Kind, Result};
 
 /// Files that are not finished.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// The output has its name, and all that is left is to say so.
+static FINISHED: AtomicBool = AtomicBool::new(false);
 
 /// What to say of a database that is being rewritten in place.
 static IN_PLACE: Mutex<Option<&'static str>> = Mutex::new(None);
@@ -31,6 +35,10 @@ pub(crate) fn install() -> Result {
         }
         // Held until the end: nothing is renamed meanwhile.
         let unfinished = lock(&UNFINISHED);
+        if FINISHED.load(Ordering::Relaxed) {
+            // The output is there: too late to say that nothing was changed.
+            return;
+        }
         for path in &*unfinished {
             remove_with_side_files(path);
         }
@@ -68,6 +76,7 @@ impl Unfinished {
     pub(crate) fn finish<T>(self, finish: impl FnOnce() -> T) -> T {
         let mut unfinished = lock(&UNFINISHED);
         let result = finish();
+        FINISHED.store(true, Ordering::Relaxed);
         unfinished.retain(|path| *path != self.0);
         drop(unfinished);
         result

@@ -407,6 +407,11 @@ impl<'a> Copy<'a> {
     /// Without asking whether it exists: of an empty file SQLite says no.
     fn delete(&self) {
         let _ = self.vfs.delete(&self.path);
+        // Where the disk was full SQLite may have left it.
+        let journal = [self.path.to_bytes(), b"-journal"].concat();
+        if let Ok(journal) = CString::new(journal) {
+            let _ = self.vfs.delete(&journal);
+        }
     }
 }
 
