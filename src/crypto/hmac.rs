@@ -98,14 +98,20 @@ impl MacKey {
     }
 
     /// The tags of many messages, into the same places of `tags`. Neighbours of
-    /// one length are hashed together.
+    /// one length are hashed together, and those whose lengths make no difference in
+    /// blocks (page 1 is 16 bytes shorter than other pages).
     ///
     /// # Panics
     /// Panics unless there are as many tags as messages.
     pub fn tags(&self, messages: &[Message<'_>], tags: &mut [Tag]) {
         assert_eq!(messages.len(), tags.len());
         let mut tags = tags;
-        for run in messages.chunk_by(|a, b| a.data.len() == b.data.len()) {
+        let blocks = |message: &Message<'_>| match self.pads {
+            Pads::Sha1(_) => block_counts::<Sha1>(message),
+            Pads::Sha256(_) => block_counts::<Sha256>(message),
+            Pads::Sha512(_) => block_counts::<Sha512>(message),
+        };
+        for run in messages.chunk_by(|a, b| blocks(a) == blocks(b)) {
             for group in run.chunks(MAX_LANES) {
                 let (now, later) = tags.split_at_mut(group.len());
                 tags = later;
@@ -162,11 +168,11 @@ impl<E: Engine> Pair<E> {
         state
     }
 
-    /// The tags of up to `N` messages of one length, `N` at most [`MAX_LANES`].
+    /// The tags of up to `N` messages of the same [`block_counts`], `N` at most
+    /// [`MAX_LANES`].
     fn group<const N: usize>(&self, backend: Backend, messages: &[Message<'_>], tags: &mut [Tag]) {
         let count = messages.len();
-        let len = messages[0].data.len();
-        let whole = len - len % E::BLOCK;
+        let whole = block_counts::<E>(&messages[0]).0 * E::BLOCK;
         let mut states = [self.inner; N];
 
         let mut data = [&[][..]; N];
@@ -179,7 +185,7 @@ impl<E: Engine> Pair<E> {
         let mut ends = [[0; 2 * MAX_BLOCK]; N];
         let mut blocks = 0;
         for (end, message) in ends.iter_mut().zip(messages) {
-            let hashed = E::BLOCK + len + SUFFIX_LEN;
+            let hashed = E::BLOCK + message.data.len() + SUFFIX_LEN;
             blocks = pad::<E>(end, &message.data[whole..], &message.suffix, hashed);
         }
         E::many(
@@ -209,6 +215,16 @@ impl<E: Engine> Pair<E> {
         // Lanes without a message still hold the pad, as good as the key.
         states.zeroize();
     }
+}
+
+/// Blocks of a message: those that are all data, and those that the rest of the data,
+/// the suffix and the padding take.
+fn block_counts<E: Engine>(message: &Message<'_>) -> (usize, usize) {
+    let (whole, rest) = (message.data.len() / E::BLOCK, message.data.len() % E::BLOCK);
+    (
+        whole,
+        (rest + SUFFIX_LEN + 1 + E::LENGTH).div_ceil(E::BLOCK),
+    )
 }
 
 /// Puts the end of a message and the padding into the zeroed `end`; `hashed` is the
