@@ -98,6 +98,39 @@ fn sealing_fails_at_commit() {
     }
 }
 
+/// Spilled pages wait to be written when a pragma wants to read one, which lets them go.
+/// SQLite takes that error for a finding of the pragma and goes on with the transaction:
+/// what waited has to wait further.
+#[test]
+fn pages_that_wait_outlive_a_failure_that_sqlite_overlooks() {
+    for mode in MODES {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.db");
+        let db = create(&path, mode);
+        // Not a multiple of the pages that go out together: some are left waiting.
+        db.execute_batch("PRAGMA cache_size=10; BEGIN; UPDATE t SET n = n + 1 WHERE id < 250")
+            .unwrap();
+        fail(&db, "fail_encrypt");
+        let check: Result<String, Error> =
+            db.query_row("PRAGMA integrity_check", [], |row| row.get(0));
+        assert_ne!(check.as_deref(), Ok("ok"), "{mode}: nothing waited");
+        heal(&db, "fail_encrypt");
+        assert!(
+            !db.is_autocommit(),
+            "{mode}: SQLite gave the transaction up"
+        );
+        db.execute_batch("COMMIT").unwrap();
+        assert_eq!(sum(&db).unwrap(), ROWS * (ROWS + 1) / 2 + 249, "{mode}");
+        let other = open(&path, "key");
+        for db in [&db, &other] {
+            let check: String = db
+                .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+                .unwrap();
+            assert_eq!(check, "ok", "{mode}");
+        }
+    }
+}
+
 /// Part of the transaction is in the file already, for want of cache. (With MEMORY,
 /// SQLite gives the journal up on any failed write of a spill, encrypted or not: what
 /// is in the file then stays there.)

@@ -299,41 +299,53 @@ impl PageCodec {
     /// side.
     ///
     /// # Errors
-    /// There is no randomness for the IVs. Pages may or may not be sealed then:
-    /// use none of them.
+    /// There is no randomness for the IVs. All pages are then as they were, so that
+    /// they can be tried again.
     ///
     /// # Panics
     /// As [`PageCodec::seal`].
     pub fn seal_batch(&self, pages: &mut [PageRef<'_>]) -> Result<(), RandomError> {
-        for group in pages.chunks_mut(GROUP) {
-            let len = self.fresh_len();
-            let mut fresh = [0; GROUP * MAX_FRESH];
-            self.fill_fresh(&mut fresh[..group.len() * len])?;
-            let mut messages: [CbcMessage<'_>; GROUP] = core::array::from_fn(|_| CbcMessage {
-                iv: [0; IV_LEN],
-                data: &mut [],
-            });
-            let count = group.len();
-            for ((message, page), fresh) in messages
-                .iter_mut()
-                .zip(group.iter_mut())
-                .zip(fresh.chunks_exact(len))
-            {
-                self.check_arguments(page.pgno, page.bytes);
-                message.iv = self.put_fresh(page.bytes, fresh);
-                message.data = &mut page.bytes[self.body(page.pgno)];
+        for start in (0..pages.len()).step_by(GROUP) {
+            let (sealed, rest) = pages.split_at_mut(start);
+            let count = rest.len().min(GROUP);
+            if let Err(error) = self.seal_group(&mut rest[..count]) {
+                // What was sealed just now opens.
+                self.open_batch(sealed, &mut Vec::new());
+                return Err(error);
             }
-            self.counters.time(Work::Cipher, || {
-                self.cipher.encrypt_many(&mut messages[..count]);
-            });
-            let tags = self.tags(group, &[false; GROUP]);
-            for (page, tag) in group.iter_mut().zip(&tags) {
-                let tag = self.mac.as_ref().map(|_| tag);
-                self.finish(page.pgno, page.bytes, tag);
-            }
-            if let Some(known) = &self.known {
-                known.keep(group.iter().map(|page| (page.pgno, &*page.bytes)));
-            }
+        }
+        Ok(())
+    }
+
+    /// Seals up to [`GROUP`] pages; after an error none of them.
+    fn seal_group(&self, group: &mut [PageRef<'_>]) -> Result<(), RandomError> {
+        let len = self.fresh_len();
+        let mut fresh = [0; GROUP * MAX_FRESH];
+        self.fill_fresh(&mut fresh[..group.len() * len])?;
+        let mut messages: [CbcMessage<'_>; GROUP] = core::array::from_fn(|_| CbcMessage {
+            iv: [0; IV_LEN],
+            data: &mut [],
+        });
+        let count = group.len();
+        for ((message, page), fresh) in messages
+            .iter_mut()
+            .zip(group.iter_mut())
+            .zip(fresh.chunks_exact(len))
+        {
+            self.check_arguments(page.pgno, page.bytes);
+            message.iv = self.put_fresh(page.bytes, fresh);
+            message.data = &mut page.bytes[self.body(page.pgno)];
+        }
+        self.counters.time(Work::Cipher, || {
+            self.cipher.encrypt_many(&mut messages[..count]);
+        });
+        let tags = self.tags(group, &[false; GROUP]);
+        for (page, tag) in group.iter_mut().zip(&tags) {
+            let tag = self.mac.as_ref().map(|_| tag);
+            self.finish(page.pgno, page.bytes, tag);
+        }
+        if let Some(known) = &self.known {
+            known.keep(group.iter().map(|page| (page.pgno, &*page.bytes)));
         }
         Ok(())
     }

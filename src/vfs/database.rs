@@ -78,12 +78,30 @@ pub(crate) struct Database {
     doubtful: bool,
 }
 
-/// Page 1 as it was last opened. SQLite looks at it whenever a transaction starts,
-/// and as long as its bytes on disk are the same, so is what they open to.
+/// Page 1 as it was last opened or sealed. SQLite looks at it whenever a transaction
+/// starts, and as long as its bytes on disk are the same, so is what they open to.
 struct Page1 {
     codec: Arc<PageCodec>,
     sealed: Vec<u8>,
     plain: Zeroizing<Vec<u8>>,
+}
+
+impl Page1 {
+    /// To be filled, in the memory of the last one: to wipe that takes as long as to
+    /// decrypt a page.
+    fn in_place_of(last: Option<Self>, codec: &Arc<PageCodec>) -> Self {
+        let (mut sealed, mut plain) = match last {
+            Some(last) => (last.sealed, last.plain),
+            None => Default::default(),
+        };
+        sealed.clear();
+        plain.clear();
+        Self {
+            codec: Arc::clone(codec),
+            sealed,
+            plain,
+        }
+    }
 }
 
 impl Database {

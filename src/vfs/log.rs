@@ -390,13 +390,13 @@ impl Log {
         if self.waiting.count == 0 {
             return Ok(());
         }
+        let Some(codec) = self.session.codec() else {
+            return self.fail(Failure::Refused(Refusal::Unproven));
+        };
         let mut waiting = core::mem::take(&mut self.waiting);
         if waiting.epoch != self.session.wal_epoch() {
             return Ok(());
         }
-        let Some(codec) = self.session.codec() else {
-            return self.fail(Failure::Refused(Refusal::Unproven));
-        };
         let result = self.seal_and_append(&codec, waiting.first, &mut waiting.frames);
         if result.is_ok() {
             waiting.frames.clear();
@@ -406,10 +406,8 @@ impl Log {
         result
     }
 
-    ///
-    /// After an error they are in plaintext again, to be tried once more (or none
-    /// are left, if sealing itself failed).
-    fn seal_and_append(&mut self, codec: &PageCodec, first: u64, frames: &mut Vec<u8>) -> Result {
+    /// After an error they are in plaintext again, to be tried once more.
+    fn seal_and_append(&mut self, codec: &PageCodec, first: u64, frames: &mut [u8]) -> Result {
         let page_size = codec.layout().page_size();
         let len = frame_len(page_size);
         meet_others(&self.lower, &self.session)?;
@@ -425,7 +423,6 @@ impl Log {
         }
         let count = batch.len() as u64;
         if let Err(error) = codec.seal_batch(&mut batch) {
-            frames.clear();
             return self.fail(error.into());
         }
         for frame in frames.chunks_exact_mut(len) {

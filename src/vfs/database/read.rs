@@ -146,26 +146,16 @@ impl Database {
             buf.copy_from_slice(&page1.plain);
             return Ok(());
         }
-        // Its memory serves the next one: to wipe it takes as long as to decrypt it.
-        let (mut sealed, mut plain) = match self.page1.take() {
-            Some(page1) => (page1.sealed, page1.plain),
-            None => Default::default(),
-        };
-        sealed.clear();
-        sealed.extend_from_slice(buf);
+        let mut next = Page1::in_place_of(self.page1.take(), &codec);
+        next.sealed.extend_from_slice(buf);
         if let Err(error) = codec.open(1, buf) {
             buf.fill(0);
             self.session.unprove();
             return self.fail(self.session.page_failure(error));
         }
         self.session.opened(&codec, 1, buf);
-        plain.clear();
-        plain.extend_from_slice(buf);
-        self.page1 = Some(Page1 {
-            codec,
-            sealed,
-            plain,
-        });
+        next.plain.extend_from_slice(buf);
+        self.page1 = Some(next);
         Ok(())
     }
 

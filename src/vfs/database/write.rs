@@ -12,7 +12,7 @@ use crate::format::{Layout, PageCodec, PageRef};
 use crate::session::{Plain, Playback};
 
 use super::super::code::Result;
-use super::{Database, page_number};
+use super::{Database, Page1, page_number};
 
 /// Most empty pages that are sealed and written at once to fill a gap.
 const GAP_BATCH: u64 = 64;
@@ -82,9 +82,20 @@ impl Database {
             return self.fail(Failure::Refused(Refusal::Unproven));
         };
         let (numbers, mut pages) = self.behind.take();
+        // Where page 1 is among them, as it is in every commit: SQLite will look at it
+        // when the next transaction starts.
+        let page_size = codec.layout().page_size();
+        let page1 = numbers.iter().rposition(|&pgno| pgno == 1);
+        let page1 = page1.map(|at| at * page_size..(at + 1) * page_size);
+        let next = page1.clone().map(|at| {
+            let mut next = Page1::in_place_of(self.page1.take(), &codec);
+            next.plain.extend_from_slice(&pages[at]);
+            next
+        });
+
         let mut batch = page_refs(&codec, &numbers, &mut pages);
         if let Err(error) = codec.seal_batch(&mut batch) {
-            // Some are sealed by now and some are not: they are lost.
+            self.behind.put_back(numbers, pages);
             return self.fail(error.into());
         }
         let result = self.put_all(&codec, &numbers, &pages);
@@ -93,6 +104,10 @@ impl Database {
             codec.open_batch(&mut batch, &mut Vec::new());
             self.behind.put_back(numbers, pages);
         } else {
+            if let (Some(mut next), Some(at)) = (next, page1) {
+                next.sealed.extend_from_slice(&pages[at]);
+                self.page1 = Some(next);
+            }
             self.behind.reuse(numbers, pages);
         }
         result
