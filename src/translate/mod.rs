@@ -13,6 +13,7 @@
 //!   whole frames and looks at nothing else in them, so it is given them as they
 //!   are, ciphertext and all.
 
+mod checksum;
 pub mod journal;
 pub mod wal;
 pub mod wal_index;

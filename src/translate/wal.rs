@@ -10,6 +10,8 @@
 //! Everything is big endian; the magic's last bit says in which byte order the
 //! checksum reads its words.
 
+pub use super::checksum::Checksum;
+
 /// Bytes of the file header.
 pub const HEADER: u64 = 32;
 /// Bytes of a frame's header.
@@ -22,77 +24,6 @@ pub const FRAME_SALTS: usize = 8;
 pub const FRAME_SUM: usize = 16;
 
 const MAGIC: u32 = 0x377f_0682;
-
-/// The running checksum of a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Checksum {
-    words: [u32; 2],
-    big_endian: bool,
-}
-
-impl Checksum {
-    /// Continues from a stored checksum, in a log whose words have that order.
-    #[must_use]
-    pub fn resume(stored: [u8; 8], big_endian: bool) -> Self {
-        let [a, b, c, d, e, f, g, h] = stored;
-        Self {
-            words: [
-                u32::from_be_bytes([a, b, c, d]),
-                u32::from_be_bytes([e, f, g, h]),
-            ],
-            big_endian,
-        }
-    }
-
-    /// The same log's checksum somewhere else, where it is stored like that.
-    #[must_use]
-    pub fn at(self, stored: [u8; 8]) -> Self {
-        Self::resume(stored, self.big_endian)
-    }
-
-    /// Adds bytes: a multiple of eight of them.
-    ///
-    /// # Panics
-    /// If the length is not a multiple of eight.
-    pub fn update(&mut self, bytes: &[u8]) {
-        assert_eq!(bytes.len() % 8, 0, "the checksum takes pairs of words");
-        let word = |bytes: &[u8]| {
-            let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
-            if self.big_endian {
-                u32::from_be_bytes(bytes)
-            } else {
-                u32::from_le_bytes(bytes)
-            }
-        };
-        let [mut s0, mut s1] = self.words;
-        for pair in bytes.chunks_exact(8) {
-            s0 = s0.wrapping_add(word(pair)).wrapping_add(s1);
-            s1 = s1.wrapping_add(word(&pair[4..])).wrapping_add(s0);
-        }
-        self.words = [s0, s1];
-    }
-
-    /// Adds a frame: the first eight bytes of its header, and its page.
-    pub fn add_frame(&mut self, header: &[u8; FRAME_HEADER], page: &[u8]) {
-        self.update(&header[..8]);
-        self.update(page);
-    }
-
-    /// The checksum as it is stored.
-    #[must_use]
-    pub fn stored(&self) -> [u8; 8] {
-        let mut out = [0; 8];
-        out[..4].copy_from_slice(&self.words[0].to_be_bytes());
-        out[4..].copy_from_slice(&self.words[1].to_be_bytes());
-        out
-    }
-
-    /// Whether the log's words are big endian.
-    #[must_use]
-    pub fn big_endian(&self) -> bool {
-        self.big_endian
-    }
-}
 
 /// The fields of a log's header that the shim needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,10 +47,7 @@ impl Header {
         if word(0) & !1 != MAGIC {
             return None;
         }
-        let mut checksum = Checksum {
-            words: [0, 0],
-            big_endian: word(0) & 1 != 0,
-        };
+        let mut checksum = Checksum::resume([0; 8], word(0) & 1 != 0);
         checksum.update(&bytes[..HEADER_SUM]);
         if checksum.stored() != bytes[HEADER_SUM..] {
             return None;
@@ -236,17 +164,5 @@ mod tests {
         assert_eq!(place(32 + 2 * 1048 + 24, 1024), Some(page));
         // 64-bit: the 2^21st frame of 65536-byte pages is past 2^37.
         assert_eq!(frame_offset(1 << 21, 65536), 32 + ((1 << 21) - 1) * 65560);
-    }
-
-    /// By hand from the definition: words 1, 2 then 3, 4.
-    #[test]
-    fn checksum_by_hand() {
-        let mut sum = Checksum::resume([0; 8], false);
-        sum.update(&[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0]);
-        // s0 = 1, s1 = 2 + 1 = 3; s0 = 1 + 3 + 3 = 7, s1 = 3 + 4 + 7 = 14.
-        assert_eq!(sum.stored(), [0, 0, 0, 7, 0, 0, 0, 14]);
-        let mut sum = Checksum::resume([0; 8], true);
-        sum.update(&[0, 0, 0, 1, 0, 0, 0, 2]);
-        assert_eq!(sum.stored(), [0, 0, 0, 1, 0, 0, 0, 3]);
     }
 }
