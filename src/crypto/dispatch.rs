@@ -123,7 +123,7 @@ impl Backend {
             Kind::Avx2 { .. } => &[Lanes(3, 4, lanes::sha512_x4_avx2)],
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512 { .. } => &[
-                Lanes(5, 8, lanes::sha512_x8_avx512),
+                Lanes(6, 8, lanes::sha512_x8_avx512),
                 Lanes(2, 4, lanes::sha512_x4_avx512),
             ],
         };
@@ -142,7 +142,7 @@ impl Backend {
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512 { .. } => &[
                 Lanes(12, 16, lanes::sha256_x16_avx512),
-                Lanes(6, 8, lanes::sha256_x8_avx512),
+                Lanes(5, 8, lanes::sha256_x8_avx512),
             ],
         };
         // SAFETY: the kernels are those of this backend.

@@ -105,17 +105,25 @@ macro_rules! sha2_rounds {
                     const P: [usize; 8] = turned($i);
                     let [a, b, c, d, e, f, g, h] = P.map(|place| $state[place]);
                     let sum1 = xor3(ror::<$e0>(e), ror::<$e1>(e), ror::<$e2>(e));
-                    let constant = add($w[$i], splat(keys[$i]));
-                    let t = add(add(add(h, constant), choose(e, f, g)), sum1);
+                    // Everything else is there before `e` is.
+                    let early = now(add(h, add($w[$i], splat(keys[$i]))));
+                    let t = add(now(add(early, choose(e, f, g))), sum1);
                     let sum0 = xor3(ror::<$a0>(a), ror::<$a1>(a), ror::<$a2>(a));
                     $state[P[3]] = add(d, t);
                     $state[P[7]] = add(t, add(sum0, majority(a, b, c)));
                 }};
             }
-            if group > 0 {
-                sixteen!(schedule);
+            macro_rules! both {
+                ($i:literal) => {
+                    step!($i);
+                    schedule!($i);
+                };
             }
-            sixteen!(step);
+            if group + 1 < $keys.len() / 16 {
+                sixteen!(both);
+            } else {
+                sixteen!(step);
+            }
         }
     };
 }

@@ -17,7 +17,7 @@ use core::arch::x86_64::*;
 /// Makes the module of one vector type. The intrinsics are given by name.
 macro_rules! lanes {
     (
-        mod $module:ident, $feature:literal, $vector:ident as [$word:ident; $lanes:literal];
+        mod $module:ident, $feature:literal, $vector:ident in $class:ident as [$word:ident; $lanes:literal];
         load $load:ident, store $store:ident, zero $zero:ident, splat $splat:ident as $signed:ident;
         add $add:ident, xor $xor:ident, right $right:ident, transpose $transpose:ident;
         ror $ror:ident; xor3 $xor3:path; choose $choose:path; majority $majority:path;
@@ -88,6 +88,19 @@ macro_rules! lanes {
                 $right(a, _mm_cvtsi32_si128(BITS))
             }
 
+            /// The vector itself, which the compiler may not take apart: left to itself
+            /// it sorts long sums so that what is known last is not added last.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            #[allow(dead_code, reason = "SHA-1 does without")]
+            pub(in super::super) fn now(mut a: Vector) -> Vector {
+                // SAFETY: there is no instruction in it.
+                unsafe {
+                    core::arch::asm!("/* {0} */", inout($class) a, options(pure, nomem, nostack, preserves_flags));
+                }
+                a
+            }
+
             /// Rotates to the right.
             #[inline]
             #[target_feature(enable = $feature)]
@@ -137,21 +150,21 @@ macro_rules! lanes {
 }
 
 lanes! {
-    mod u64x4_avx2, "avx2", __m256i as [u64; 4];
+    mod u64x4_avx2, "avx2", __m256i in ymm_reg as [u64; 4];
     load _mm256_loadu_si256, store _mm256_storeu_si256, zero _mm256_setzero_si256, splat _mm256_set1_epi64x as i64;
     add _mm256_add_epi64, xor _mm256_xor_si256, right _mm256_srl_epi64, transpose transpose_u64x4;
     ror avx2_ror_u64; xor3 avx2_xor3; choose avx2_choose; majority avx2_majority;
 }
 
 lanes! {
-    mod u32x8_avx2, "avx2", __m256i as [u32; 8];
+    mod u32x8_avx2, "avx2", __m256i in ymm_reg as [u32; 8];
     load _mm256_loadu_si256, store _mm256_storeu_si256, zero _mm256_setzero_si256, splat _mm256_set1_epi32 as i32;
     add _mm256_add_epi32, xor _mm256_xor_si256, right _mm256_srl_epi32, transpose transpose_u32x8;
     ror avx2_ror_u32; xor3 avx2_xor3; choose avx2_choose; majority avx2_majority;
 }
 
 lanes! {
-    mod u64x4_avx512, "avx512f,avx512vl,avx2", __m256i as [u64; 4];
+    mod u64x4_avx512, "avx512f,avx512vl,avx2", __m256i in ymm_reg as [u64; 4];
     load _mm256_loadu_si256, store _mm256_storeu_si256, zero _mm256_setzero_si256, splat _mm256_set1_epi64x as i64;
     add _mm256_add_epi64, xor _mm256_xor_si256, right _mm256_srl_epi64, transpose transpose_u64x4;
     ror _mm256_ror_epi64; xor3 _mm256_ternarylogic_epi64::<XOR3>;
@@ -159,7 +172,7 @@ lanes! {
 }
 
 lanes! {
-    mod u32x8_avx512, "avx512f,avx512vl,avx2", __m256i as [u32; 8];
+    mod u32x8_avx512, "avx512f,avx512vl,avx2", __m256i in ymm_reg as [u32; 8];
     load _mm256_loadu_si256, store _mm256_storeu_si256, zero _mm256_setzero_si256, splat _mm256_set1_epi32 as i32;
     add _mm256_add_epi32, xor _mm256_xor_si256, right _mm256_srl_epi32, transpose transpose_u32x8;
     ror _mm256_ror_epi32; xor3 _mm256_ternarylogic_epi32::<XOR3>;
@@ -167,7 +180,7 @@ lanes! {
 }
 
 lanes! {
-    mod u64x8_avx512, "avx512f,avx512bw", __m512i as [u64; 8];
+    mod u64x8_avx512, "avx512f,avx512bw", __m512i in zmm_reg as [u64; 8];
     load _mm512_loadu_si512, store _mm512_storeu_si512, zero _mm512_setzero_si512, splat _mm512_set1_epi64 as i64;
     add _mm512_add_epi64, xor _mm512_xor_si512, right _mm512_srl_epi64, transpose transpose_u64x8;
     ror _mm512_ror_epi64; xor3 _mm512_ternarylogic_epi64::<XOR3>;
@@ -175,7 +188,7 @@ lanes! {
 }
 
 lanes! {
-    mod u32x16_avx512, "avx512f,avx512bw", __m512i as [u32; 16];
+    mod u32x16_avx512, "avx512f,avx512bw", __m512i in zmm_reg as [u32; 16];
     load _mm512_loadu_si512, store _mm512_storeu_si512, zero _mm512_setzero_si512, splat _mm512_set1_epi32 as i32;
     add _mm512_add_epi32, xor _mm512_xor_si512, right _mm512_srl_epi32, transpose transpose_u32x16;
     ror _mm512_ror_epi32; xor3 _mm512_ternarylogic_epi32::<XOR3>;
