@@ -11,7 +11,7 @@ use super::command::{self, Command, STORE_PASS_DEPRECATION};
 use super::error::PragmaError;
 use super::log::LogTarget;
 use super::log_output;
-use super::settings::{self, SettingName};
+use super::settings::{self, PageSize, Setting, SettingName};
 use super::uri;
 
 /// What a pragma answers.
@@ -126,11 +126,15 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
             .map_or(Reply::NotOurs, Reply::Row),
         Command::SetPageSize(setting) if keyed => match setting {
             Err(error) => PragmaError::from(error).into(),
-            // Of a database that has pages it must not reach SQLite: a VACUUM
-            // would write pages of the new size, in pieces of the old.
+            // Of a database that has pages it must not reach SQLite, unless they are of
+            // that size: a VACUUM would write pages of the new size, in pieces of the
+            // old.
             Ok(setting) => {
                 let taken = session.change_settings(|choice| setting.apply(choice));
-                if taken && facts().empty {
+                let size = PageSize::Fixed(session.settings().page_size);
+                if taken && facts().empty
+                    || session.is_proved() && setting == Setting::PageSize(size)
+                {
                     Reply::NotOurs
                 } else {
                     Reply::Withheld

@@ -26,7 +26,7 @@ use crate::secret::SALT_LEN;
 use crate::session::Session;
 use crate::sys as ffi;
 
-pub(crate) use lock::NewShape;
+pub(crate) use lock::{NewShape, Shape};
 pub(crate) use write::check_plain_page;
 
 use super::batch::{ReadAhead, WriteBehind};

@@ -6,7 +6,7 @@ use crate::session::Session;
 
 use super::caps;
 use super::code::Result;
-use super::database::{Database, NewShape};
+use super::database::{Database, Shape};
 use super::journal::Journal;
 use super::log::Log;
 use super::lower::LowerFile;
@@ -107,7 +107,7 @@ impl File {
         }
     }
 
-    pub(crate) fn lock(&mut self, level: i32) -> Result<Option<NewShape>> {
+    pub(crate) fn lock(&mut self, level: i32) -> Result<Option<Shape>> {
         match self {
             Self::Database(file) => file.lock(level),
             _ => self.lower().lock(level).map(|()| None),

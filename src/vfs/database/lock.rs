@@ -4,8 +4,6 @@
 use core::ffi::c_int;
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
-
 use crate::error::Failure;
 use crate::format::layout::PAGE_SIZES;
 use crate::format::{Layout, PageCodec};
@@ -15,12 +13,12 @@ use crate::sys as ffi;
 use super::super::code::{Code, Result};
 use super::super::ffi::host::Host;
 use super::super::sharing::Sharing;
-use super::Database;
+use super::{Database, Page1};
 
 impl Database {
-    /// Takes a lock. Where the file is new, what SQLite must be told about it is
-    /// returned: the caller does that, since it calls back into this file.
-    pub(crate) fn lock(&mut self, level: c_int) -> Result<Option<NewShape>> {
+    /// Takes a lock. What SQLite is to be told about the file's pages is returned: the
+    /// caller does that, since it calls back into this file.
+    pub(crate) fn lock(&mut self, level: c_int) -> Result<Option<Shape>> {
         self.flush()?;
         self.ahead.forget();
         self.lower.lock(level)?;
@@ -77,7 +75,7 @@ impl Database {
     }
 
     /// What must be settled before SQLite looks at journal, log or pages.
-    fn first_lock(&mut self) -> Result<Option<NewShape>> {
+    fn first_lock(&mut self) -> Result<Option<Shape>> {
         if let Some(failure) = self.session.refused() {
             return self.fail(failure);
         }
@@ -91,13 +89,16 @@ impl Database {
             return Ok(None);
         }
         let Some(codec) = self.bound()? else {
-            return self.new_shape().map(Some);
+            return self.new_shape().map(|shape| Some(Shape::New(shape)));
         };
         if self.lower.size()? < u64::from(*PAGE_SIZES.start()) && !self.side_file_exists() {
             return self.fail(Failure::NotADatabase);
         }
         match self.try_page(&codec) {
-            Ok(()) => Ok(None),
+            Ok(()) => {
+                let page_size = codec.layout().page_size();
+                Ok((page_size != SQLITE_PAGE_SIZE).then_some(Shape::Pages(page_size)))
+            }
             // Half a page 1 is what a crash leaves, and these mend it.
             Err(_) if self.side_file_exists() => Ok(None),
             Err(failure) => self.fail(failure),
@@ -113,8 +114,13 @@ impl Database {
         } else {
             1
         };
-        let mut page = Zeroizing::new(vec![0; layout.page_size()]);
-        if self.lower.read(&mut page, layout.offset(pgno)).is_err() {
+        let mut tried = Page1::in_place_of(self.page1.take(), codec);
+        tried.plain.resize(layout.page_size(), 0);
+        if self
+            .lower
+            .read(&mut tried.plain, layout.offset(pgno))
+            .is_err()
+        {
             // A database of one page in the clear has nothing to prove a key by.
             return if pgno == 2 {
                 Ok(())
@@ -122,9 +128,14 @@ impl Database {
                 Err(Failure::WrongKey)
             };
         }
-        codec.open(pgno, &mut page).map_err(|_| Failure::WrongKey)?;
+        tried.sealed.extend_from_slice(&tried.plain);
+        codec
+            .open(pgno, &mut tried.plain)
+            .map_err(|_| Failure::WrongKey)?;
         if pgno == 1 {
-            self.session.note_page1(&page);
+            self.session.note_page1(&tried.plain);
+            // SQLite reads it next.
+            self.page1 = Some(tried);
         }
         self.session.prove();
         Ok(())
@@ -200,6 +211,19 @@ impl Database {
     pub(crate) fn is_lockless(&self) -> bool {
         self.opened.nolock && !self.opening
     }
+}
+
+/// What SQLite starts with, unless it was compiled otherwise.
+const SQLITE_PAGE_SIZE: usize = 4096;
+
+/// What SQLite is to be told about a database's pages.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Shape {
+    /// They are this large. (SQLite finds that out from page 1, too; but then it gives
+    /// its lock back and starts over.)
+    Pages(usize),
+    /// It is empty.
+    New(NewShape),
 }
 
 /// What SQLite must be told about a new database's pages. The first shared lock

@@ -72,12 +72,19 @@ impl Database {
         flushed.inspect_err(|_| self.behind.forget_last(pgno, page_size))
     }
 
-    /// Seals and writes the pages that wait; pages next to each other in one piece.
-    /// What can't be written goes on waiting.
+    /// Seals and writes the pages that wait, if there are any.
+    #[inline]
     pub(crate) fn flush(&mut self) -> Result {
         if self.behind.is_empty() {
             return Ok(());
         }
+        self.flush_waiting()
+    }
+
+    /// Seals and writes the pages that wait; pages next to each other in one piece.
+    /// What can't be written goes on waiting.
+    #[inline(never)]
+    fn flush_waiting(&mut self) -> Result {
         let Some(codec) = self.session.codec() else {
             return self.fail(Failure::Refused(Refusal::Unproven));
         };

@@ -192,15 +192,30 @@ impl Host {
         if self.reserve(&schema, shape.reserve)? < shape.reserve {
             return Err(Code::NO_MEMORY);
         }
-        let Some(page_size) = shape.page_size else {
-            return Ok(());
-        };
+        match shape.page_size {
+            Some(page_size) => self.page_size(&schema, page_size),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells SQLite how large the pages of a database are that it has just locked for the
+    /// first time. Where it does not listen it finds out by itself.
+    pub(super) fn hint_page_size(self, file: *mut ffi::sqlite3_file, page_size: usize) {
+        if self.attach_is_running() {
+            return;
+        }
+        if let Some(schema) = self.schema_of(file) {
+            let _ = self.page_size(&schema, page_size);
+        }
+    }
+
+    fn page_size(self, schema: &CStr, page_size: usize) -> Result {
         let db = self.db().ok_or(Code::ERROR)?;
         // While SQLite reads a schema it takes no qualified name, and an
         // unqualified one means main. An attached database is locked again before
         // anything is written to it, then outside of that; and were its page size
         // still another, page 1 would be refused.
-        let is_main = schema.as_c_str() == c"main";
+        let is_main = schema == c"main";
         let mut sql = b"PRAGMA ".to_vec();
         if !is_main {
             sql.extend_from_slice(&sql::quote_name(schema.to_bytes()));
