@@ -70,4 +70,4 @@ pub use format::{HashAlgorithm, PgnoOrder, Preset, Settings};
 pub use registration::{RegisterError, Registration, VFS_NAME, register};
 pub use secret::Key;
 pub use session::key_cache;
-pub use vfs::{set_read_ahead, set_write_behind};
+pub use vfs::{set_read_ahead, set_read_ahead_thread, set_write_behind};

@@ -13,6 +13,9 @@ const PAGESEAL: Shim = Shim {
     },
     switches: &[
         ("no-read-ahead", || pageseal::set_read_ahead(false)),
+        ("read-ahead-thread", || {
+            pageseal::set_read_ahead_thread(true)
+        }),
         ("no-write-behind", || pageseal::set_write_behind(false)),
     ],
 };

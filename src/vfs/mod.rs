@@ -26,7 +26,7 @@ mod rewrite;
 mod scratch;
 mod sharing;
 
-pub use batch::{set_read_ahead, set_write_behind};
+pub use batch::{set_read_ahead, set_read_ahead_thread, set_write_behind};
 #[cfg(feature = "loadable-extension")]
 pub(crate) use ffi::register::base_is_default;
 pub(crate) use ffi::register::{RegisterError, register};

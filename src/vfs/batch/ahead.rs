@@ -18,16 +18,24 @@
 //! a word: if SQLite wants it, it is read again, alone, and then its failure counts.
 //! A batch that was dropped before half of it was used was no scan's, and the next
 //! one has to show itself anew.
+//!
+//! With [`set_read_ahead_thread`] a long scan's next batch is read as soon as the last
+//! one is there, and opened by a thread of its own (see [`worker`]) while SQLite works:
+//!
+//! ```text
+//! scan       13..20 handed out      21..36 handed out        37..68 handed out
+//! thread     21..36 opened          37..68 opened            69..100 opened
+//! ```
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use zeroize::Zeroizing;
+use crate::format::PageCodec;
 
-use crate::format::{PageCodec, PageRef};
-
-use super::super::code::{Code, Result};
+use super::super::code::Result;
 use super::super::lower::LowerFile;
+use super::pages::Pages;
+use super::worker::{self, Job};
 
 /// Reads in a row, each close behind the last, that make a scan.
 const RUN: u32 = 2;
@@ -39,11 +47,25 @@ const FIRST_BATCH: u32 = 4;
 const LARGEST_BATCH: u32 = 32;
 const LARGEST_BYTES: usize = 256 << 10;
 
+/// Pages of a batch from which on a thread is worth its trouble.
+const LONG: u32 = 8;
+
 static ENABLED: AtomicBool = AtomicBool::new(true);
+static THREADED: AtomicBool = AtomicBool::new(false);
 
 /// Turns read-ahead on (as it is at first) or off, for the whole process.
 pub fn set_read_ahead(on: bool) {
     ENABLED.store(on, Ordering::Relaxed);
+}
+
+/// Has a thread authenticate and decrypt the pages that a long scan will want next, for
+/// the whole process, or not (as it is at first).
+///
+/// The thread is there for scans alone: it starts with one and ends some seconds after
+/// the last. It touches no file. A library that starts threads is not welcome in every
+/// program, so that this is for the program to say.
+pub fn set_read_ahead_thread(on: bool) {
+    THREADED.store(on, Ordering::Relaxed);
 }
 
 #[derive(Default)]
@@ -51,36 +73,32 @@ pub(crate) struct ReadAhead {
     last: u32,
     run: u32,
     size: u32,
-    /// Pages that are there, opened, from `first` on.
-    first: u32,
-    pages: Zeroizing<Vec<u8>>,
-    /// Which of them opened and have not been written since.
-    good: Vec<bool>,
-    /// How many have been handed out.
+    /// What is there, opened.
+    now: Pages,
+    /// How many of them have been handed out.
     used: usize,
-    /// What they were opened with.
-    codec: Option<Arc<PageCodec>>,
+    /// What the thread has been given.
+    next: Option<Job>,
+    /// Memory for the next ones.
+    spare: Pages,
 }
 
 impl ReadAhead {
     /// Forgets what was read.
     pub(crate) fn forget(&mut self) {
-        if self.used < self.good.len() / 2 {
+        if self.used < self.now.len() / 2 {
             self.run = 0;
             self.size = 0;
         }
-        self.good.clear();
+        self.now.clear();
         self.used = 0;
-        self.codec = None;
+        self.next = None;
     }
 
     /// Forgets one page, which is being written.
     pub(crate) fn forget_page(&mut self, pgno: u32) {
-        if let Some(index) = pgno.checked_sub(self.first)
-            && let Some(good) = self.good.get_mut(index as usize)
-        {
-            *good = false;
-        }
+        self.now.forget(pgno);
+        self.next.take_if(|job| job.holds(pgno));
     }
 
     /// Hands out a page, if it is there, or if a scan makes it worth reading it
@@ -106,63 +124,48 @@ impl ReadAhead {
         if self.run < RUN || !ENABLED.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        let largest = LARGEST_BATCH.min((LARGEST_BYTES / out.len()) as u32);
-        self.size = (self.size * 2)
-            .clamp(FIRST_BATCH, LARGEST_BATCH)
-            .min(largest);
+        self.grow(out.len());
         if self.size < 2 {
             return Ok(false);
         }
-        self.fill(lower, codec, pgno)?;
+        match self.next.take_if(|job| job.holds(pgno)) {
+            Some(job) => {
+                self.spare = core::mem::replace(&mut self.now, job.opened());
+                self.used = 0;
+            }
+            None => {
+                self.forget();
+                self.now.read(lower, codec, pgno, self.size)?;
+                self.now.open();
+            }
+        }
+        self.prepare_next(lower, codec);
         Ok(self.hand_out(codec, pgno, out))
     }
 
-    fn hand_out(&mut self, codec: &Arc<PageCodec>, pgno: u32, out: &mut [u8]) -> bool {
-        let Some(index) = pgno.checked_sub(self.first).map(|index| index as usize) else {
-            return false;
-        };
-        if !self.good.get(index).is_some_and(|&good| good)
-            || !self
-                .codec
-                .as_ref()
-                .is_some_and(|with| Arc::ptr_eq(with, codec))
-        {
-            return false;
-        }
-        out.copy_from_slice(&self.pages[index * out.len()..][..out.len()]);
-        self.used += 1;
-        true
+    fn grow(&mut self, page_size: usize) {
+        let largest = LARGEST_BATCH.min((LARGEST_BYTES / page_size) as u32);
+        self.size = (self.size * 2)
+            .clamp(FIRST_BATCH, LARGEST_BATCH)
+            .min(largest);
     }
 
-    /// Reads and opens up to `self.size` pages from `pgno` on.
-    fn fill(&mut self, lower: &LowerFile, codec: &Arc<PageCodec>, pgno: u32) -> Result {
-        self.forget();
-        let layout = codec.layout();
-        let page_size = layout.page_size();
-        let mut count = self.size as usize;
-        if pgno <= layout.lock_page() {
-            // Nothing is behind the lock page that a run would not find again.
-            count = count.min((layout.lock_page() - pgno) as usize);
+    fn hand_out(&mut self, codec: &Arc<PageCodec>, pgno: u32, out: &mut [u8]) -> bool {
+        let found = self.now.copy(codec, pgno, out);
+        self.used += usize::from(found);
+        found
+    }
+
+    /// Reads the batch behind this one and gives it to the thread, if there is to be one.
+    fn prepare_next(&mut self, lower: &LowerFile, codec: &Arc<PageCodec>) {
+        if self.size < LONG || !THREADED.load(Ordering::Relaxed) {
+            return;
         }
-        self.pages.resize(count * page_size, 0);
-        match lower.read(&mut self.pages, layout.offset(pgno)) {
-            Ok(()) => {}
-            Err(Code::SHORT_READ) => {
-                let there = lower.size()?.saturating_sub(layout.offset(pgno));
-                count = count.min((there / page_size as u64) as usize);
-            }
-            Err(code) => return Err(code),
+        let mut next = core::mem::take(&mut self.spare);
+        let first = self.now.numbers().end;
+        // Whoever wants a page that can't be read now will be told then.
+        if next.read(lower, codec, first, self.size).is_ok() && next.len() > 0 {
+            self.next = worker::open(next);
         }
-        self.pages.truncate(count * page_size);
-        let mut pages: Vec<PageRef<'_>> = (pgno..)
-            .zip(self.pages.chunks_exact_mut(page_size))
-            .map(|(pgno, bytes)| PageRef { pgno, bytes })
-            .collect();
-        let mut results = Vec::new();
-        codec.open_batch(&mut pages, &mut results);
-        self.first = pgno;
-        self.good = results.iter().map(core::result::Result::is_ok).collect();
-        self.codec = Some(Arc::clone(codec));
-        Ok(())
     }
 }

@@ -8,8 +8,10 @@
 
 mod ahead;
 mod behind;
+mod pages;
+mod worker;
 
-pub use ahead::set_read_ahead;
+pub use ahead::{set_read_ahead, set_read_ahead_thread};
 pub use behind::set_write_behind;
 
 pub(crate) use ahead::ReadAhead;
