@@ -14,8 +14,9 @@
 //! Pages that were read ahead are as good as the lock that they were read under
 //! (nobody changes the file under a shared lock; in WAL mode a checkpoint may, but
 //! only pages that this reader finds in the log): they are dropped whenever a lock
-//! moves, and each when it is written. A page that did not open is dropped without
-//! a word: if SQLite wants it, it is read again, alone, and then its failure counts.
+//! moves, and each when it is written. A batch that could not be read and a page that
+//! did not open are dropped without a word: if SQLite wants a page of them, it is read
+//! again, alone, and then its failure counts.
 //! A batch that was dropped before half of it was used was no scan's, and the next
 //! one has to show itself anew.
 //!
@@ -32,7 +33,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::format::PageCodec;
 
-use super::super::code::Result;
 use super::super::lower::LowerFile;
 use super::pages::Pages;
 use super::worker::{self, Job};
@@ -109,24 +109,24 @@ impl ReadAhead {
         codec: &Arc<PageCodec>,
         pgno: u32,
         out: &mut [u8],
-    ) -> Result<bool> {
+    ) -> bool {
         let in_run = pgno > self.last && pgno - self.last <= GAP;
         self.last = pgno;
         if self.hand_out(codec, pgno, out) {
-            return Ok(true);
+            return true;
         }
         if !in_run {
             self.run = 0;
             self.size = 0;
-            return Ok(false);
+            return false;
         }
         self.run = self.run.saturating_add(1);
         if self.run < RUN || !ENABLED.load(Ordering::Relaxed) {
-            return Ok(false);
+            return false;
         }
         self.grow(out.len());
         if self.size < 2 {
-            return Ok(false);
+            return false;
         }
         match self.next.take_if(|job| job.holds(pgno)) {
             Some(job) => {
@@ -135,12 +135,14 @@ impl ReadAhead {
             }
             None => {
                 self.forget();
-                self.now.read(lower, codec, pgno, self.size)?;
+                if self.now.read(lower, codec, pgno, self.size).is_err() {
+                    return false;
+                }
                 self.now.open();
             }
         }
         self.prepare_next(lower, codec);
-        Ok(self.hand_out(codec, pgno, out))
+        self.hand_out(codec, pgno, out)
     }
 
     fn grow(&mut self, page_size: usize) {
@@ -163,7 +165,6 @@ impl ReadAhead {
         }
         let mut next = core::mem::take(&mut self.spare);
         let first = self.now.numbers().end;
-        // Whoever wants a page that can't be read now will be told then.
         if next.read(lower, codec, first, self.size).is_ok() && next.len() > 0 {
             self.next = worker::open(next);
         }
