@@ -45,6 +45,56 @@ impl fmt::Debug for SecretKey {
     }
 }
 
+/// Room for decrypted pages: bytes that are wiped when dropped.
+///
+/// A `Zeroizing<Vec<u8>>` is wiped byte by byte, which for a page takes as long as to
+/// decrypt it; this one as a whole.
+#[derive(Clone, Default)]
+pub struct PageBuffer(Vec<u8>);
+
+impl PageBuffer {
+    /// So many zeros.
+    #[must_use]
+    pub fn zeros(len: usize) -> Self {
+        Self(vec![0; len])
+    }
+}
+
+impl From<Vec<u8>> for PageBuffer {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+impl Drop for PageBuffer {
+    fn drop(&mut self) {
+        self.0.spare_capacity_mut().zeroize();
+        self.0.as_mut_slice().zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for PageBuffer {}
+
+impl core::ops::Deref for PageBuffer {
+    type Target = Vec<u8>;
+
+    fn deref(&self) -> &Vec<u8> {
+        &self.0
+    }
+}
+
+impl core::ops::DerefMut for PageBuffer {
+    fn deref_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.0
+    }
+}
+
+impl fmt::Debug for PageBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PageBuffer({} bytes)", self.0.len())
+    }
+}
+
 /// What the user keyed a database with.
 ///
 /// The four forms are SQLCipher's: a passphrase, and raw key material with

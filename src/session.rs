@@ -19,15 +19,13 @@ pub mod shared_log;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use zeroize::Zeroizing;
-
 use crate::crypto::random;
 use crate::error::{Failure, KeyError, PageError, SettingsError};
 use crate::faults::Faults;
 use crate::format::keys::DerivedKeys;
 use crate::format::layout::PAGE_SIZES;
 use crate::format::{Choice, PageCodec, Settings};
-use crate::secret::{Key, SALT_LEN, Salt};
+use crate::secret::{Key, PageBuffer, SALT_LEN, Salt};
 use crate::stats::Counters;
 
 pub use inherit::Legacy;
@@ -47,7 +45,7 @@ pub enum Plain {
 /// A page that a rollback has read from the journal and is about to put back.
 struct Restored {
     pgno: u32,
-    plain: Zeroizing<Vec<u8>>,
+    plain: PageBuffer,
     sealed: Vec<u8>,
 }
 
@@ -348,7 +346,7 @@ impl Session {
             // Some settings leave no room in a small page.
             if let Ok(codec) = self.bind(&file_salt)
                 && let Some(page) = head.get(..codec.layout().page_size())
-                && codec.open(1, &mut Zeroizing::new(page.to_vec())).is_ok()
+                && codec.open(1, &mut PageBuffer::from(page.to_vec())).is_ok()
             {
                 return Ok(true);
             }
@@ -505,7 +503,7 @@ impl Session {
     pub fn set_restored(&self, pgno: u32, plain: &[u8], sealed: &[u8]) {
         self.state().restored = Some(Restored {
             pgno,
-            plain: Zeroizing::new(plain.to_vec()),
+            plain: plain.to_vec().into(),
             sealed: sealed.to_vec(),
         });
     }

@@ -5,13 +5,11 @@ use core::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use zeroize::Zeroizing;
-
 use crate::crypto::cbc::CbcMessage;
 use crate::crypto::{Aes256Cbc, Backend, MacKey, Message, Tag, random};
 use crate::error::{PageError, RandomError, SettingsError};
 use crate::faults::{Fault, Faults};
-use crate::secret::{SALT_LEN, Salt};
+use crate::secret::{PageBuffer, SALT_LEN, Salt};
 use crate::stats::{Counters, Work};
 
 use super::keys::DerivedKeys;
@@ -188,7 +186,7 @@ impl PageCodec {
         pgno: u32,
         plain: &[u8],
         out: &mut Vec<u8>,
-        room: &mut Zeroizing<Vec<u8>>,
+        room: &mut PageBuffer,
     ) -> bool {
         self.check_arguments(pgno, plain);
         if !self

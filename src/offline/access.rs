@@ -1,11 +1,9 @@
 //! From a key and settings to a codec that opens these files.
 
-use zeroize::Zeroizing;
-
 use crate::error::SettingsError;
 use crate::format::layout::PAGE_SIZES;
 use crate::format::{Choice, DerivedKeys, PageCodec, Settings, derive, page1};
-use crate::secret::{Key, SALT_LEN, Salt};
+use crate::secret::{Key, PageBuffer, SALT_LEN, Salt};
 
 use super::error::{OfflineError, Result};
 use super::files::Files;
@@ -51,7 +49,7 @@ pub(super) struct Unlocked {
     pub(super) codec: PageCodec,
     pub(super) keys: DerivedKeys,
     /// The plaintext of page 1; `None` where it is damaged but the key is right.
-    pub(super) page1: Option<Zeroizing<Vec<u8>>>,
+    pub(super) page1: Option<PageBuffer>,
 }
 
 /// Derives the keys, once, and proves them.
@@ -87,7 +85,7 @@ pub(super) fn unlock(files: &Files, access: &Access) -> Result<Unlocked> {
             Err(error) => return Err(error.into()),
         };
         if let Some(page) = head.get(..page_size as usize) {
-            let mut page = Zeroizing::new(page.to_vec());
+            let mut page = PageBuffer::from(page.to_vec());
             if codec.open(1, &mut page).is_ok() {
                 return Ok(Unlocked {
                     codec,

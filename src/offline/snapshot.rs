@@ -2,11 +2,10 @@
 
 use core::fmt;
 
-use zeroize::Zeroizing;
-
 use crate::error::PageError;
 use crate::format::layout::lock_page;
 use crate::format::{DerivedKeys, PageCodec, PageRef};
+use crate::secret::PageBuffer;
 
 use super::access::{self, Access};
 use super::error::{OfflineError, Result};
@@ -271,8 +270,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// It can't be read, or it is bad.
-    pub fn page(&self, pgno: u32) -> Result<Zeroizing<Vec<u8>>> {
-        let mut page = Zeroizing::new(vec![0; self.page_size as usize]);
+    pub fn page(&self, pgno: u32) -> Result<PageBuffer> {
+        let mut page = PageBuffer::zeros(self.page_size as usize);
         let mut found = None;
         self.load(pgno, &mut page, |bad| found = Some(bad))?;
         match found {

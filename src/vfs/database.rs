@@ -15,14 +15,12 @@ mod write;
 use core::ffi::c_int;
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
-
 use crate::error::Failure;
 use crate::format::PageCodec;
 use crate::format::layout::PAGE_SIZES;
 use crate::format::page1::MAGIC;
 use crate::pragma::Facts;
-use crate::secret::SALT_LEN;
+use crate::secret::{PageBuffer, SALT_LEN};
 use crate::session::Session;
 use crate::sys as ffi;
 
@@ -68,7 +66,7 @@ pub(crate) struct Database {
     level: c_int,
     /// The file is at least this long; 0 where that is not known.
     known_size: u64,
-    page: Zeroizing<Vec<u8>>,
+    page: PageBuffer,
     page1: Option<Page1>,
     ahead: ReadAhead,
     behind: WriteBehind,
@@ -83,7 +81,7 @@ pub(crate) struct Database {
 struct Page1 {
     codec: Arc<PageCodec>,
     sealed: Vec<u8>,
-    plain: Zeroizing<Vec<u8>>,
+    plain: PageBuffer,
 }
 
 impl Page1 {
@@ -124,7 +122,7 @@ impl Database {
             secure_delete: false,
             level: ffi::SQLITE_LOCK_NONE,
             known_size: 0,
-            page: Zeroizing::default(),
+            page: PageBuffer::default(),
             page1: None,
             ahead: ReadAhead::default(),
             behind: WriteBehind::default(),

@@ -7,11 +7,9 @@
 
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
-
 use crate::error::{Failure, Refusal};
 use crate::format::PageCodec;
-use crate::secret::SALT_LEN;
+use crate::secret::{PageBuffer, SALT_LEN};
 use crate::session::{JournalGuard, Playback, Session};
 use crate::translate::journal::{MAGIC, Part, SEED_OFFSET, SumShift, WORD, classify, page_sum};
 
@@ -40,8 +38,8 @@ pub(crate) struct Journal {
     /// Offset of the header that was read or written last, and its seed.
     header: u64,
     seed: Option<u32>,
-    record: Zeroizing<Vec<u8>>,
-    room: Zeroizing<Vec<u8>>,
+    record: PageBuffer,
+    room: PageBuffer,
 }
 
 impl Journal {
@@ -54,8 +52,8 @@ impl Journal {
             pending: None,
             header: 0,
             seed: None,
-            record: Zeroizing::default(),
-            room: Zeroizing::default(),
+            record: PageBuffer::default(),
+            room: PageBuffer::default(),
         }
     }
 

@@ -29,10 +29,9 @@
 
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
-
 use crate::error::{Failure, PageError, Refusal};
 use crate::format::{PageCodec, PageRef};
+use crate::secret::PageBuffer;
 use crate::session::Session;
 use crate::session::shared_log::LogTail;
 use crate::translate::wal::{
@@ -50,9 +49,9 @@ use super::mend::meet_others;
 /// A frame that SQLite is writing, in plaintext.
 struct Assembly {
     frame: u64,
-    bytes: Zeroizing<Vec<u8>>,
+    bytes: PageBuffer,
     /// It is on disk already, completed from its predecessor before a sync.
-    written: Option<Zeroizing<Vec<u8>>>,
+    written: Option<PageBuffer>,
 }
 
 /// The running checksum after a frame that this handle wrote.
@@ -79,7 +78,7 @@ struct Rewrite {
 struct Waiting {
     first: u64,
     count: u64,
-    frames: Zeroizing<Vec<u8>>,
+    frames: PageBuffer,
     epoch: u64,
 }
 
@@ -93,12 +92,12 @@ pub(crate) struct Log {
     /// The last whole frame in plaintext: SQLite pads a commit with copies of it
     /// where overwriting a sector is not safe, and wants a sync within the copy.
     /// (Whether that is so, it asks the database's file; this one may not know.)
-    last_frame: Option<Zeroizing<Vec<u8>>>,
+    last_frame: Option<PageBuffer>,
     /// Memory for the next frame.
-    spare: Zeroizing<Vec<u8>>,
+    spare: PageBuffer,
     /// The last checkpoint whose first page has been authenticated.
     checked: u64,
-    buffer: Zeroizing<Vec<u8>>,
+    buffer: PageBuffer,
 }
 
 impl Log {
@@ -111,9 +110,9 @@ impl Log {
             tail: None,
             rewrite: None,
             last_frame: None,
-            spare: Zeroizing::default(),
+            spare: PageBuffer::default(),
             checked: 0,
-            buffer: Zeroizing::default(),
+            buffer: PageBuffer::default(),
         }
     }
 

@@ -5,9 +5,8 @@
 //! the header is read, the first record must open with the key, and before the
 //! database is cut, page 1 as the transaction found it must agree with the count.
 
-use zeroize::Zeroizing;
-
 use crate::format::{PageCodec, page1};
+use crate::secret::PageBuffer;
 use crate::translate::journal::{COUNT_BY_LENGTH, HEADER, Header, page_sum};
 
 use super::code::{Code, Result};
@@ -23,7 +22,7 @@ pub(super) enum Proof {
     Empty,
     /// The journal is another key's, another page size's or another database's. If it
     /// was page 1 that did not open: that page.
-    Foreign(Option<Zeroizing<Vec<u8>>>),
+    Foreign(Option<PageBuffer>),
 }
 
 /// The header of a journal that SQLite would play back.
@@ -48,17 +47,17 @@ fn is_there(read: Result) -> Result<bool> {
 
 /// A record's page, opened.
 enum Opened {
-    Page(Zeroizing<Vec<u8>>),
+    Page(PageBuffer),
     /// Its checksum is wrong: power cut it short, and the journal ends here.
     Torn,
     /// It does not open; the page as it is.
-    Foreign(Zeroizing<Vec<u8>>),
+    Foreign(PageBuffer),
 }
 
 /// Opens the record of `pgno` at `at`.
 fn open(journal: &LowerFile, codec: &PageCodec, seed: u32, pgno: u32, at: u64) -> Result<Opened> {
     let page_size = codec.layout().page_size();
-    let mut page = Zeroizing::new(vec![0; page_size + 4]);
+    let mut page = PageBuffer::zeros(page_size + 4);
     if !is_there(journal.read(&mut page, at + 4))? {
         return Ok(Opened::Torn);
     }

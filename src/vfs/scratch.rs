@@ -13,9 +13,8 @@
 //! hand, since a rollback may need what SQLite had been told was written (a
 //! temporary database's journal lies here, too).
 
-use zeroize::Zeroizing;
-
 use crate::format::scratch::ScratchCipher;
+use crate::secret::PageBuffer;
 
 use super::code::{Code, Result};
 use super::lower::LowerFile;
@@ -25,7 +24,7 @@ const BLOCK: usize = 4096;
 /// The block in hand, in plaintext, whole.
 struct Current {
     index: u64,
-    bytes: Zeroizing<Vec<u8>>,
+    bytes: PageBuffer,
     dirty: bool,
 }
 
@@ -157,7 +156,7 @@ impl Scratch {
             self.flush()?;
             let mut bytes = match self.current.take() {
                 Some(old) => old.bytes,
-                None => Zeroizing::new(vec![0; BLOCK]),
+                None => PageBuffer::zeros(BLOCK),
             };
             self.load(index, &mut bytes)?;
             self.current = Some(Current {

@@ -3,8 +3,7 @@
 
 use std::collections::HashMap;
 
-use zeroize::Zeroizing;
-
+use crate::secret::PageBuffer;
 use crate::translate::wal::{self, FRAME_HEADER};
 
 use super::super::error::Result;
@@ -72,11 +71,11 @@ impl Pages {
     }
 
     /// A page in plaintext, as committed or from a copy; `None` where it is lost.
-    pub(super) fn get(&self, pgno: u32) -> Result<Option<Zeroizing<Vec<u8>>>> {
+    pub(super) fn get(&self, pgno: u32) -> Result<Option<PageBuffer>> {
         if pgno == 0 || pgno > self.snapshot.pages() || pgno == self.snapshot.lock_page() {
             return Ok(None);
         }
-        let mut page = Zeroizing::new(vec![0; self.snapshot.page_size() as usize]);
+        let mut page = PageBuffer::zeros(self.snapshot.page_size() as usize);
         let mut bad = false;
         self.snapshot.load(pgno, &mut page, |_| bad = true)?;
         match bad {
@@ -86,12 +85,12 @@ impl Pages {
     }
 
     /// Another copy of a page whose committed one is bad.
-    pub(super) fn substitute(&self, pgno: u32) -> Result<Option<(Zeroizing<Vec<u8>>, Origin)>> {
+    pub(super) fn substitute(&self, pgno: u32) -> Result<Option<(PageBuffer, Origin)>> {
         let Some(codec) = self.snapshot.codec() else {
             return Ok(None);
         };
         let files = self.snapshot.files();
-        let mut page = Zeroizing::new(vec![0; self.snapshot.page_size() as usize]);
+        let mut page = PageBuffer::zeros(self.snapshot.page_size() as usize);
         if let Some(wal) = files.wal().valid() {
             let frames = self.frames.get(&pgno).map_or(&[][..], Vec::as_slice);
             for &frame in frames.iter().rev() {

@@ -5,6 +5,7 @@ use super::btree::{Kind, Node, Payload, word};
 use super::pages::Pages;
 use super::record::{Record, Value};
 use super::survey::{Content, Survey};
+use crate::secret::PageBuffer;
 
 /// A row, or an entry of an index or `WITHOUT ROWID` table.
 #[derive(Debug, Clone, PartialEq)]
@@ -218,7 +219,7 @@ impl<'a> Walker<'a> {
         Ok((bytes, whole))
     }
 
-    fn overflow(&self, pgno: u32) -> Result<Option<zeroize::Zeroizing<Vec<u8>>>> {
+    fn overflow(&self, pgno: u32) -> Result<Option<PageBuffer>> {
         match self.survey.of(pgno) {
             Content::Lost => Ok(None),
             _ => self.pages.get(pgno),

@@ -25,7 +25,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use zeroize::Zeroizing;
+use crate::secret::PageBuffer;
 
 /// Most pages that wait: as many as the widest kernels seal at once, twice.
 pub(crate) const MOST_PAGES: usize = 16;
@@ -46,7 +46,7 @@ pub(crate) fn is_write_behind() -> bool {
 #[derive(Default)]
 pub(crate) struct WriteBehind {
     numbers: Vec<u32>,
-    pages: Zeroizing<Vec<u8>>,
+    pages: PageBuffer,
 }
 
 impl WriteBehind {
@@ -62,7 +62,7 @@ impl WriteBehind {
     }
 
     /// Takes what waits: numbers and pages, in the order in which they came.
-    pub(crate) fn take(&mut self) -> (Vec<u32>, Zeroizing<Vec<u8>>) {
+    pub(crate) fn take(&mut self) -> (Vec<u32>, PageBuffer) {
         (
             core::mem::take(&mut self.numbers),
             core::mem::take(&mut self.pages),
@@ -70,7 +70,7 @@ impl WriteBehind {
     }
 
     /// Puts back what could not be written, to wait further.
-    pub(crate) fn put_back(&mut self, numbers: Vec<u32>, pages: Zeroizing<Vec<u8>>) {
+    pub(crate) fn put_back(&mut self, numbers: Vec<u32>, pages: PageBuffer) {
         self.numbers = numbers;
         self.pages = pages;
     }
@@ -90,7 +90,7 @@ impl WriteBehind {
     }
 
     /// Gives the memory back to be used again.
-    pub(crate) fn reuse(&mut self, mut numbers: Vec<u32>, mut pages: Zeroizing<Vec<u8>>) {
+    pub(crate) fn reuse(&mut self, mut numbers: Vec<u32>, mut pages: PageBuffer) {
         numbers.clear();
         pages.clear();
         self.numbers = numbers;

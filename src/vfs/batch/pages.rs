@@ -3,9 +3,8 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
-
 use crate::format::{PageCodec, PageRef};
+use crate::secret::PageBuffer;
 
 use super::super::code::{Code, Result};
 use super::super::lower::LowerFile;
@@ -13,7 +12,7 @@ use super::super::lower::LowerFile;
 #[derive(Default)]
 pub(super) struct Pages {
     first: u32,
-    bytes: Zeroizing<Vec<u8>>,
+    bytes: PageBuffer,
     /// Which of them opened and have not been written since; none before they have been
     /// opened.
     good: Vec<bool>,
@@ -27,7 +26,7 @@ impl Pages {
     pub(super) fn of(codec: &Arc<PageCodec>, first: u32, bytes: Vec<u8>) -> Self {
         Self {
             first,
-            bytes: Zeroizing::new(bytes),
+            bytes: bytes.into(),
             good: Vec::new(),
             codec: Some(Arc::clone(codec)),
         }

@@ -3,12 +3,11 @@
 use core::ffi::c_int;
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
-
 use crate::error::{Failure, Refusal};
 use crate::format::codec::is_zeros;
 use crate::format::page1;
 use crate::format::{Layout, PageCodec, PageRef};
+use crate::secret::PageBuffer;
 use crate::session::{Plain, Playback};
 
 use super::super::code::Result;
@@ -239,7 +238,7 @@ impl Database {
         };
         let page_size = codec.layout().page_size();
         let pages = self.lower.size()? / page_size as u64;
-        let mut page = Zeroizing::new(vec![0; page_size]);
+        let mut page = PageBuffer::zeros(page_size);
         let mut zeros = true;
         for pgno in 1..=pages.min(MOST) as u32 {
             self.lower.read(&mut page, codec.layout().offset(pgno))?;
@@ -273,7 +272,7 @@ impl Database {
         let declared = match playback.page1 {
             Some(pages) => Some(pages),
             None => {
-                let mut page = Zeroizing::new(vec![0; codec.layout().page_size()]);
+                let mut page = PageBuffer::zeros(codec.layout().page_size());
                 self.lower.read(&mut page, 0)?;
                 let opened = codec.open(1, &mut page).is_ok();
                 opened.then(|| page1::declared_pages(&page)).flatten()
