@@ -7,13 +7,17 @@ use super::error::Result;
 use super::files::Files;
 use super::header::Header;
 
-/// Bytes that are looked at for randomness.
-const SAMPLE: usize = 1 << 16;
+/// Bytes of the pieces that are looked at for randomness: the smallest page.
+const PIECE: usize = *PAGE_SIZES.start() as usize;
+
+/// Most pieces that are looked at from the start, and most that are spread over the
+/// whole file.
+const PIECES: u64 = 64;
 
 /// The chi-square statistic of 256 equally likely values has mean 255 and standard
-/// deviation 22.6; random bytes exceed this once in hundreds of millions of files,
+/// deviation 22.6; random bytes exceed this once in hundreds of millions of pieces,
 /// text and plaintext pages by orders of magnitude.
-const MOST_RANDOM: f64 = 255.0 + 6.0 * 22.6;
+const MOST_RANDOM: f64 = 255.0 + 8.0 * 22.6;
 
 /// What a file looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +30,12 @@ pub enum Look {
     /// It starts as an SQLite database and goes on as random bytes: encrypted, with
     /// a plaintext header. The header, if its first 32 bytes are in the clear.
     PlaintextHeader(Option<Header>),
-    /// Random bytes, as an encrypted database has them from the first to the last
-    /// (and as other encrypted files have).
+    /// Random bytes wherever one looks, as an encrypted database has them from the
+    /// first to the last (and as other encrypted files have).
     Random,
+    /// Random bytes in a quarter of the places or more: an encrypted database with
+    /// damaged pages, or something else.
+    PartlyRandom,
     /// Something else, by name if its first bytes say so.
     Other(Option<&'static str>),
 }
@@ -53,11 +60,12 @@ impl Look {
         if let Some((_, name)) = KNOWN.iter().find(|(magic, _)| head.starts_with(magic)) {
             return Ok(Self::Other(Some(name)));
         }
-        let sample = &head[page1::MAGIC.len().min(head.len())..head.len().min(SAMPLE)];
-        let smallest = *PAGE_SIZES.start() as usize - page1::MAGIC.len();
-        Ok(match sample.len() >= smallest && is_random(sample) {
-            true => Self::Random,
-            false => Self::Other(None),
+        let (random, all) = random_pieces(files, &head)?;
+        Ok(match random {
+            0 => Self::Other(None),
+            _ if random == all => Self::Random,
+            _ if 4 * random >= all => Self::PartlyRandom,
+            _ => Self::Other(None),
         })
     }
 }
@@ -67,7 +75,7 @@ impl Look {
 const KNOWN: [(&[u8], &str); 11] = [
     (b"** This file contains an SQLite 2", "an SQLite 2 database"),
     (b"PK\x03\x04", "a ZIP archive"),
-    (b"\x1f\x8b", "gzip-compressed"),
+    (b"\x1f\x8b\x08", "gzip-compressed"),
     (b"\xfd7zXZ\0", "xz-compressed"),
     (b"\x28\xb5\x2f\xfd", "zstd-compressed"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
@@ -105,6 +113,30 @@ fn is_plaintext(files: &Files, head: &[u8], header: &Header) -> Result<bool> {
     Ok(n < second.len() || iv == [0; 16])
 }
 
+/// How many pieces are random, of how many that were looked at: those that the file
+/// starts with, and some in equal distances.
+fn random_pieces(files: &Files, head: &[u8]) -> Result<(u64, u64)> {
+    let (mut random, mut all) = (0, 0);
+    let mut look = |piece: &[u8]| {
+        all += 1;
+        random += u64::from(is_random(piece));
+    };
+    for (n, piece) in head.chunks_exact(PIECE).take(PIECES as usize).enumerate() {
+        // What stands for the magic may be anything.
+        look(&piece[if n == 0 { page1::MAGIC.len() } else { 0 }..]);
+    }
+    let file = files.database();
+    let pieces = file.len() / PIECE as u64;
+    let mut piece = [0; PIECE];
+    for n in 0..PIECES.min(pieces.saturating_sub(PIECES)) {
+        let at = PIECES + n * (pieces - PIECES) / PIECES;
+        if file.read(&mut piece, at * PIECE as u64)? {
+            look(&piece);
+        }
+    }
+    Ok((random, all))
+}
+
 /// Whether the 256 byte values are about equally frequent.
 fn is_random(bytes: &[u8]) -> bool {
     let mut counts = [0u32; 256];
@@ -125,7 +157,7 @@ mod tests {
 
     #[test]
     fn random_bytes_are_told_from_others() {
-        for len in [496, 1008, 4080, SAMPLE] {
+        for len in [496, 512, 4080, 65536] {
             for _ in 0..200 {
                 let mut bytes = vec![0; len];
                 crate::crypto::random::fill(&mut bytes).unwrap();

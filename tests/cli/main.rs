@@ -4,6 +4,7 @@
 //! down what the program says now. `vectors` runs it on every compatibility vector.
 
 mod cases;
+mod damaged_looks;
 mod everywhere;
 #[cfg(unix)]
 mod full_disk;

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pageseal::format::{DerivedKeys, Settings};
-use pageseal::offline::{Access, Progress};
+use pageseal::offline::{Access, Files, OfflineError, Progress, Snapshot};
 use pageseal::{Key, OpenError, OpenOptions, VFS_NAME};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use zeroize::Zeroizing;
 
 use crate::describe::{Description, hex};
-use crate::error::{Kind, Result};
+use crate::error::{CliError, Kind, Result};
 use crate::progress::Bar;
 
 /// How often the growth of a file is looked at.
@@ -45,7 +45,20 @@ pub(crate) fn open_plaintext_for_reading(path: &Path) -> Result<Connection> {
 
 /// Opens an encrypted database.
 pub(crate) fn open_encrypted(path: &Path, access: &Access, flags: OpenFlags) -> Result<Connection> {
-    Ok(open_with(&options(access), path, flags)?)
+    open_with(&options(access), path, flags).map_err(|error| told(path, access, error))
+}
+
+/// SQLite reads page 1 first, and where that does not open it can't tell a wrong key from
+/// a damaged page: whether other pages open says which it is.
+fn told(path: &Path, access: &Access, error: OpenError) -> CliError {
+    let error = CliError::from(error);
+    if error.kind != Kind::WrongKey {
+        return error;
+    }
+    match Files::open(path).and_then(|files| Snapshot::open(files, Some(access))) {
+        Err(damaged @ OfflineError::DamagedFirstPage(_)) => damaged.into(),
+        _ => error,
+    }
 }
 
 /// Opens an encrypted database for reading only, where that is possible: one whose
@@ -53,13 +66,12 @@ pub(crate) fn open_encrypted(path: &Path, access: &Access, flags: OpenFlags) -> 
 pub(crate) fn open_for_reading(path: &Path, access: &Access) -> Result<Connection> {
     let options = options(access);
     match open_with(&options, path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
-        Err(error) if wants_recovery(&error) => Ok(open_with(
-            &options,
-            path,
-            OpenFlags::SQLITE_OPEN_READ_WRITE,
-        )?),
-        other => Ok(other?),
+        Err(error) if wants_recovery(&error) => {
+            open_with(&options, path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        }
+        other => other,
     }
+    .map_err(|error| told(path, access, error))
 }
 
 fn open_with(

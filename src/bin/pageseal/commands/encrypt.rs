@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Encrypt, common: &Common) -> Result<ExitCode> {
     match Look::at(&files)? {
         Look::Plaintext(_) => {}
         Look::Empty => return Err(OfflineError::Empty(source).into()),
-        Look::Random | Look::PlaintextHeader(_) => {
+        Look::Random | Look::PartlyRandom | Look::PlaintextHeader(_) => {
             return Err(CliError::new(
                 Kind::WrongFile,
                 format!("{} is encrypted already", source.display()),

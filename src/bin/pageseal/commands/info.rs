@@ -94,7 +94,11 @@ impl Report {
             ),
             Look::Random => (
                 "encrypted",
-                "encrypted, by its looks (random bytes throughout)".to_owned(),
+                "encrypted, by its looks (random bytes)".to_owned(),
+            ),
+            Look::PartlyRandom => (
+                "encrypted_in_part",
+                "encrypted, by its looks, and damaged (some of it is not random)".to_owned(),
             ),
             Look::Other(Some(name)) => ("other", format!("no database; it looks like {name}")),
             Look::Other(None) => (
@@ -107,7 +111,8 @@ impl Report {
         let mut file = Lines::default();
         let len = files.database().len();
         file.add("size", format!("{len} bytes ({})", bytes(len)));
-        if matches!(look, Look::Random | Look::PlaintextHeader(_)) {
+        let random = matches!(look, Look::Random | Look::PartlyRandom);
+        if random || matches!(look, Look::PlaintextHeader(_)) {
             let fitting = fitting_page_sizes(len);
             json.insert("possible_page_sizes".into(), json!(fitting));
             let known = files.side_page_size().or(match look {
@@ -126,7 +131,7 @@ impl Report {
                 },
             );
         }
-        if matches!(look, Look::Random) {
+        if random {
             // Public: it is stored in the clear.
             let mut salt = [0; 16];
             if files.database().read(&mut salt, 0).unwrap_or(false) {
