@@ -11,6 +11,12 @@
 //! The source is only ever read. Nothing holds other programs off meanwhile; if one
 //! writes, that is noticed at the end and the result thrown away
 //! ([`OfflineError::Changed`]): for a database in use there is SQLite's backup.
+//!
+//! **Not in a process that has the database open.** On Unix a process that closes a file
+//! gives up all the locks that it holds on it, whoever in the process took them; SQLite
+//! guards against that only among its own connections. Look at such a database from
+//! another process (the command line is one), or ask SQLite: `PRAGMA
+//! cipher_integrity_check`, `VACUUM INTO`, the backup API.
 
 mod access;
 mod compare;
