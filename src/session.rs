@@ -193,8 +193,8 @@ impl Session {
         Ok(true)
     }
 
-    /// A key was given that can't be used. Until a good one is given, nothing is
-    /// written to a file that is still empty: it would be plaintext.
+    /// A key was given that can't be used. Until a good one is given, no transaction
+    /// starts to write a file that is still empty: it would be plaintext.
     pub fn note_failed_key(&self) {
         self.state().key_failed = true;
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use crate::error::Failure;
+use crate::error::{Failure, Refusal};
 use crate::format::layout::PAGE_SIZES;
 use crate::format::{Layout, PageCodec};
 use crate::session::Plain;
@@ -23,6 +23,11 @@ impl Database {
     pub(crate) fn lock(&mut self, level: c_int) -> Result<Option<NewShape>> {
         self.flush()?;
         self.ahead.forget();
+        if level > ffi::SQLITE_LOCK_SHARED {
+            // Behind this lock SQLite settles a new file's page size and reserve: a
+            // write that is refused later would leave them to a good key.
+            self.check_key_given()?;
+        }
         self.lower.lock(level)?;
         let first = self.level == ffi::SQLITE_LOCK_NONE;
         self.set_level(level);
@@ -194,6 +199,15 @@ impl Database {
         self.session
             .refused()
             .map_or(Ok(()), |failure| self.fail(failure))
+    }
+
+    /// Refuses to create a file after a key that can't be used: it would be plaintext.
+    pub(super) fn check_key_given(&self) -> Result {
+        let plaintext = !self.session.is_keyed() && self.session.plain() != Plain::Yes;
+        if plaintext && self.session.key_failed() && self.lower.size()? == 0 {
+            return self.fail(Failure::Refused(Refusal::KeyFailed));
+        }
+        Ok(())
     }
 
     /// Whether SQLite has opened the file, and will take no locks.
