@@ -220,6 +220,62 @@ ATTACH DATABASE 'app.db' AS app KEY 'correct horse';
 SELECT count(*) FROM app.note;
 SELECT count(*) FROM t;
 
+-- Attached: a file of another version. ATTACH reads it at once, so that its settings
+-- must be known before: the process's count, the main database's don't, and those that
+-- come after it are too late.
+.open app.db
+PRAGMA key = 'correct horse';
+ATTACH DATABASE 'v3.db' AS old KEY 'correct horse';
+PRAGMA cipher_default_compatibility = 3;
+ATTACH DATABASE 'v3.db' AS old KEY 'correct horse';
+SELECT count(*) > 0 FROM old.sqlite_schema;
+PRAGMA old.cipher_settings;
+PRAGMA cipher_settings;
+PRAGMA cipher_default_compatibility = 4;
+SELECT count(*) > 0 FROM old.sqlite_schema;
+SELECT count(*) FROM main.note;
+ATTACH DATABASE 'encrypted.db' AS new KEY 'correct horse';
+PRAGMA new.cipher_compatibility = 3;
+SELECT count(*) FROM new.counted;
+PRAGMA new.cipher_settings;
+.open third.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 3;
+CREATE TABLE t(a);
+ATTACH DATABASE 'v3.db' AS old KEY 'correct horse';
+ATTACH DATABASE 'fourth.db' AS new KEY 'correct horse';
+PRAGMA new.cipher_settings;
+-- Whose settings a new database without KEY takes; and whether the passphrase opens it.
+ATTACH DATABASE 'third_too.db' AS inherits;
+CREATE TABLE inherits.t(a);
+-- pageseal: PRAGMA kdf_iter = 64000;
+-- pageseal: PRAGMA cipher_page_size = 1024;
+-- pageseal: PRAGMA cipher_use_hmac = 1;
+-- pageseal: PRAGMA cipher_plaintext_header_size = 0;
+-- pageseal: PRAGMA cipher_hmac_algorithm = HMAC_SHA1;
+-- pageseal: PRAGMA cipher_kdf_algorithm = PBKDF2_HMAC_SHA1;
+-- because: what inherits its key from a database with settings of its own (`ATTACH` without KEY, `VACUUM INTO`) is opened by no passphrase
+PRAGMA inherits.cipher_settings;
+VACUUM main INTO 'third_copy.db';
+.open third_too.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 3;
+-- pageseal: 1
+-- because: what inherits its key from a database with settings of its own (`ATTACH` without KEY, `VACUUM INTO`) is opened by no passphrase
+SELECT count(*) FROM sqlite_schema;
+.open third_too.db
+PRAGMA key = 'correct horse';
+SELECT count(*) FROM sqlite_schema;
+.open third_copy.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 3;
+-- pageseal: 1
+-- because: what inherits its key from a database with settings of its own (`ATTACH` without KEY, `VACUUM INTO`) is opened by no passphrase
+SELECT count(*) FROM sqlite_schema;
+.open third_copy.db
+PRAGMA key = 'correct horse';
+SELECT count(*) FROM sqlite_schema;
+
 -- VACUUM, and VACUUM INTO with the same key.
 .open app.db
 PRAGMA key = 'correct horse';

@@ -9,7 +9,7 @@ use crate::secret::Key;
 use crate::session::{Plain, Session};
 use crate::sys as ffi;
 
-use super::super::code::{Code, Result};
+use super::super::code::{self, Code, Result};
 use super::super::database::Database;
 use super::super::file::File;
 use super::host::{self, Host};
@@ -321,6 +321,28 @@ pub(super) unsafe fn settle(file: *mut ffi::sqlite3_file) -> Result {
         if let Some(main) = host.session(c"main") {
             main.set_attach_failure(session.refused());
         }
+    }
+    Ok(())
+}
+
+/// The lock that an ATTACH takes to read its database has failed: the session that
+/// knows the reason is gone when the ATTACH has come to nothing.
+///
+/// # Safety
+/// `file` must be open.
+pub(super) unsafe fn note_failed_attach(file: *mut ffi::sqlite3_file, code: Code) -> Result {
+    // SAFETY: the caller's promise; the borrow ends with the call.
+    let (host, failure) = unsafe {
+        on_database(file, |database| {
+            (database.host(), database.session().failure())
+        })?
+    };
+    if let Some(failure) = failure.filter(|failure| code::of_failure(failure) == code)
+        && host.attach_is_running()
+        && !host.is_main(file)
+        && let Some(main) = host.session(c"main")
+    {
+        main.set_attach_failure(Some(failure));
     }
     Ok(())
 }

@@ -207,10 +207,13 @@ unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> c_int {
             let _ = unsafe { with(file, |file| file.unlock(ffi::SQLITE_LOCK_NONE)) };
         })
     });
-    if told.is_ok() {
-        // SAFETY: as above.
-        let _ = guard(|| unsafe { control::secure_delete(file) });
-    }
+    // SAFETY: as above.
+    let _ = guard(|| unsafe {
+        match told {
+            Ok(()) => control::secure_delete(file),
+            Err(code) => control::note_failed_attach(file, code),
+        }
+    });
     code::of(told)
 }
 
