@@ -46,6 +46,43 @@ fn right_after_wrong() {
     }
 }
 
+/// Settings that do not fit, beside a log that is in use: where frames of another size
+/// are looked for, there is the middle of one, or nothing.
+#[test]
+fn right_settings_after_wrong_beside_a_log() {
+    const SIZES: [u32; 4] = [1024, 2048, 4096, 16384];
+    for right in SIZES {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("a.db");
+        let page_size = |size| format!("PRAGMA cipher_page_size = {size}");
+        let other = open_keyed(&path, &page_size(right)).expect("opened");
+        other
+            .execute_batch(&format!("PRAGMA journal_mode = WAL; {FILL}"))
+            .expect("filled");
+        for rows in [3, 40] {
+            let sql = format!(
+                "WITH n(i) AS (SELECT count(*) + 1 FROM t UNION ALL SELECT i + 1 FROM n LIMIT {rows})
+                 INSERT INTO t SELECT i, zeroblob(3000) FROM n"
+            );
+            other.execute_batch(&sql).expect("inserted");
+            for wrong in SIZES.into_iter().filter(|&size| size != right) {
+                let connection = open_keyed(&path, &page_size(wrong)).expect("opened");
+                for _ in 0..2 {
+                    let count = number(&connection, COUNT);
+                    assert_eq!(code(count), 26, "{wrong} instead of {right}");
+                    let status = text(&connection, "PRAGMA cipher_status").expect("a status");
+                    assert!(status.starts_with("0: wrong key or settings"), "{status}");
+                }
+                connection.execute_batch(&page_size(right)).expect("set");
+                assert_eq!(
+                    number(&connection, COUNT).expect("a count"),
+                    number(&other, COUNT).expect("a count")
+                );
+            }
+        }
+    }
+}
+
 /// A key that can't be used, then a good one: what was refused in between, so that no
 /// plaintext file comes to be, does no harm. (SQLCipher makes the plaintext file.)
 #[test]
