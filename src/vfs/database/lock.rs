@@ -102,16 +102,21 @@ impl Database {
             return self.fail(Failure::NotADatabase);
         }
         match self.try_page(&codec) {
-            Ok(()) => Ok(None),
+            Ok(Ok(())) => Ok(None),
             // Half a page 1 is what a crash leaves, and these mend it.
-            Err(_) if self.side_file_exists() => Ok(None),
-            Err(failure) => self.fail(failure),
+            _ if self.side_file_exists() => Ok(None),
+            Ok(Err(failure)) => self.fail(failure),
+            // What can't be read says nothing of the key.
+            Err(code) => Err(code),
         }
     }
 
     /// Opens the first page that proves the key: page 1, or where all of it is in
-    /// the clear, page 2.
-    pub(super) fn try_page(&mut self, codec: &Arc<PageCodec>) -> core::result::Result<(), Failure> {
+    /// the clear, page 2. Whether it opens is known only where it could be read.
+    pub(super) fn try_page(
+        &mut self,
+        codec: &Arc<PageCodec>,
+    ) -> Result<core::result::Result<(), Failure>> {
         let layout = codec.layout();
         let pgno = if layout.start(1) == layout.body_end() {
             2
@@ -119,40 +124,49 @@ impl Database {
             1
         };
         let mut page = Zeroizing::new(vec![0; layout.page_size()]);
-        if self.lower.read(&mut page, layout.offset(pgno)).is_err() {
+        match self.lower.read(&mut page, layout.offset(pgno)) {
+            Ok(()) => {}
             // A database of one page in the clear has nothing to prove a key by.
-            return if pgno == 2 {
-                Ok(())
-            } else {
-                Err(Failure::WrongKey)
-            };
+            Err(Code::SHORT_READ) if pgno == 2 => return Ok(Ok(())),
+            Err(Code::SHORT_READ) => return Ok(Err(Failure::WrongKey)),
+            Err(code) => return Err(code),
         }
-        codec.open(pgno, &mut page).map_err(|_| Failure::WrongKey)?;
+        if codec.open(pgno, &mut page).is_err() {
+            return Ok(Err(Failure::WrongKey));
+        }
         if pgno == 1 {
             self.session.note_page1(&page);
         }
         self.session.prove();
-        Ok(())
+        Ok(Ok(()))
     }
 
-    /// The page layout of a file that is still empty.
-    fn new_shape(&self) -> Result<NewShape> {
+    /// The page layout of a file that is still empty, which SQLite is then told.
+    fn new_shape(&mut self) -> Result<NewShape> {
         let layout = Layout::new(&self.session.settings())
             .and_then(|layout| self.session.check_salt().map(|()| layout));
         match layout {
-            Ok(layout) => Ok(NewShape {
-                page_size: (!self.session.is_page_size_open()).then(|| layout.page_size()),
-                reserve: layout.reserve(),
-            }),
+            Ok(layout) => {
+                self.telling = true;
+                Ok(NewShape {
+                    page_size: (!self.session.is_page_size_open()).then(|| layout.page_size()),
+                    reserve: layout.reserve(),
+                })
+            }
             Err(error) => self.fail(error.into()),
         }
+    }
+
+    /// SQLite has been told.
+    pub(crate) fn end_shape(&mut self) {
+        self.telling = false;
     }
 
     /// As [`Database::bind_if_locked`], for a file that is still empty: what SQLite
     /// must be told about it, since no first lock will come to do that.
     pub(crate) fn shape_if_locked(&mut self) -> Option<(Host, NewShape)> {
         let locked = self.level != ffi::SQLITE_LOCK_NONE && self.session.is_keyed();
-        if !locked || self.session.is_proved() || self.lower.size() != Ok(0) {
+        if !locked || self.telling || self.session.is_proved() || self.lower.size() != Ok(0) {
             return None;
         }
         Some((self.host, self.new_shape().ok()?))

@@ -228,6 +228,8 @@ unsafe fn run_pragma(
     {
         // If SQLite does not take it, page 1 will be refused.
         let _ = host.shape_new_database(file, shape);
+        // SAFETY: the caller's promise.
+        unsafe { on_database(file, Database::end_shape)? };
     }
     // SAFETY: the caller's promise.
     unsafe { secure_delete(file)? };
@@ -365,6 +367,7 @@ pub(super) unsafe fn first_use_without_lock(file: *mut ffi::sqlite3_file) -> Res
         if let Some((host, shape)) = shape {
             // If SQLite does not take it, page 1 will be refused.
             let _ = host.shape_new_database(file, shape);
+            on_database(file, Database::end_shape)?;
             on_database(file, Database::end_lockless_shape)?;
         }
     }

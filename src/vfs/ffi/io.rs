@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::sys as ffi;
 
 use super::super::code::{self, Code, Result};
+use super::super::database::Database;
 use super::super::file::File;
 use super::super::registry;
 use super::control;
@@ -202,7 +203,10 @@ unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> c_int {
         };
         // SAFETY: as above; the borrow ends with the call.
         let host = unsafe { control::on_database(file, |database| database.host()) }?;
-        guard(|| host.shape_new_database(file, shape)).inspect_err(|_| {
+        let told = guard(|| host.shape_new_database(file, shape));
+        // SAFETY: as above.
+        unsafe { control::on_database(file, Database::end_shape) }?;
+        told.inspect_err(|_| {
             // SAFETY: as above.
             let _ = unsafe { with(file, |file| file.unlock(ffi::SQLITE_LOCK_NONE)) };
         })
