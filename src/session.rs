@@ -88,6 +88,7 @@ struct State {
     heir: Option<Choice>,
     key_failed: bool,
     journals: usize,
+    left_wal: bool,
     counters: Arc<Counters>,
     faults: Arc<Faults>,
     /// Nothing can be done with this database, ever: its ATTACH named a key that
@@ -146,6 +147,7 @@ impl Default for Session {
             heir: None,
             key_failed: false,
             journals: 0,
+            left_wal: false,
             counters: Arc::default(),
             faults: Arc::default(),
             refused: None,

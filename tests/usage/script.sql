@@ -331,6 +331,44 @@ PRAGMA key = 'correct horse';
 PRAGMA cipher_migrate;
 SELECT count(*) > 0 FROM sqlite_schema;
 
+-- Migration goes from the versions' settings to the process's, whatever is set; one with
+-- settings of its own is none of a version, and a new one has nothing to migrate.
+.open old.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 3;
+CREATE TABLE t(a);
+.open old.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 3;
+PRAGMA cipher_migrate;
+SELECT count(*) FROM t;
+PRAGMA cipher_settings;
+.open old.db
+PRAGMA key = 'correct horse';
+SELECT count(*) FROM t;
+.open old_too.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 2;
+CREATE TABLE t(a);
+.open old_too.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_page_size = 8192;
+PRAGMA cipher_default_kdf_iter = 1000;
+PRAGMA cipher_migrate;
+PRAGMA cipher_settings;
+PRAGMA cipher_default_kdf_iter = 256000;
+.open old_too.db
+PRAGMA key = 'correct horse';
+PRAGMA kdf_iter = 1000;
+PRAGMA cipher_migrate;
+SELECT count(*) FROM t;
+.open not_yet.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_page_size = 8192;
+PRAGMA cipher_migrate;
+CREATE TABLE t(a);
+PRAGMA cipher_page_size;
+
 -- A plaintext header, whose salt is kept elsewhere.
 .open header.db
 PRAGMA key = 'correct horse';
