@@ -86,6 +86,7 @@ struct State {
     heir: Option<Choice>,
     key_failed: bool,
     journals: usize,
+    left_wal: bool,
     counters: Arc<Counters>,
     faults: Arc<Faults>,
     /// Nothing can be done with this database, ever: its ATTACH named a key that
@@ -144,6 +145,7 @@ impl Default for Session {
             heir: None,
             key_failed: false,
             journals: 0,
+            left_wal: false,
             counters: Arc::default(),
             faults: Arc::default(),
             refused: None,
@@ -191,8 +193,8 @@ impl Session {
         Ok(true)
     }
 
-    /// A key was given that can't be used. Until a good one is given, nothing is
-    /// written to a file that is still empty: it would be plaintext.
+    /// A key was given that can't be used. Until a good one is given, no transaction
+    /// starts to write a file that is still empty: it would be plaintext.
     pub fn note_failed_key(&self) {
         self.state().key_failed = true;
     }

@@ -265,10 +265,14 @@ pub fn key_attached(session: &Session, main: Option<&Session>, text: Option<&[u8
     };
     match attach::attach_key(text) {
         AttachKey::NoKey | AttachKey::Null | AttachKey::NotAttach => {
-            if !session.is_keyed()
-                && let Some(legacy) = main.and_then(Session::legacy)
-            {
-                session.inherit(legacy);
+            if session.is_keyed() {
+                return;
+            }
+            match main.map(|main| (main.legacy(), main.key_failed())) {
+                Some((Some(legacy), _)) => session.inherit(legacy),
+                // What was meant to be the main database's key was meant for it, too.
+                Some((None, true)) => session.note_failed_key(),
+                _ => {}
             }
         }
         AttachKey::Empty => session.clear_key(),

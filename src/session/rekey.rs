@@ -33,6 +33,24 @@ impl Session {
         })
     }
 
+    /// Whether the database is still to go back into WAL mode, which it had to leave.
+    #[must_use]
+    pub fn has_left_wal(&self) -> bool {
+        self.state().left_wal
+    }
+
+    /// The database has left WAL mode, or is back in it.
+    pub fn set_left_wal(&self, left: bool) {
+        self.state().left_wal = left;
+    }
+
+    /// Goes on as if these settings had been given with the key, and nothing opened yet.
+    pub fn start_with(&self, choice: Choice) {
+        let mut state = self.state();
+        state.choice = choice;
+        state.forget_codec();
+    }
+
     /// The database has been sealed anew.
     pub fn rekeyed(&self, new: Rekeyed) {
         let mut state = self.state();

@@ -99,6 +99,7 @@ functions! {
     94 fn sqlite3_step(statement: *mut sqlite3_stmt) -> c_int;
     36 fn sqlite3_column_text(statement: *mut sqlite3_stmt, column: c_int) -> *const c_uchar;
     57 fn sqlite3_finalize(statement: *mut sqlite3_stmt) -> c_int;
+    53 fn sqlite3_errmsg(db: *mut sqlite3) -> *const c_char;
     183 fn sqlite3_errstr(code: c_int) -> *const c_char;
     55 fn sqlite3_exec(
         db: *mut sqlite3,

@@ -61,6 +61,8 @@ pub(crate) struct Database {
     opening: bool,
     /// Whether an ATTACH has a key for it is not known yet.
     unsettled: bool,
+    /// SQLite is being told of the new file's pages, which leads back here.
+    telling: bool,
     /// SQLite has been told to overwrite what is deleted.
     secure_delete: bool,
     level: c_int,
@@ -119,6 +121,7 @@ impl Database {
             host: Host::none(),
             opening: true,
             unsettled: false,
+            telling: false,
             secure_delete: false,
             level: ffi::SQLITE_LOCK_NONE,
             known_size: 0,
@@ -165,14 +168,6 @@ impl Database {
 
     pub(crate) fn vfs(&self) -> LowerVfs {
         self.vfs
-    }
-
-    /// Whether the key and settings open page 1.
-    pub(crate) fn opens(&mut self) -> Result<bool> {
-        match self.bound()? {
-            Some(codec) => Ok(self.try_page(&codec).is_ok()),
-            None => Ok(false),
-        }
     }
 
     pub(crate) fn host(&self) -> Host {
@@ -271,10 +266,9 @@ impl Database {
 
     /// What the file starts with, and whether there is anything in it.
     pub(crate) fn facts(&self) -> Result<Facts> {
-        Ok(Facts {
-            head: self.head()?,
-            empty: self.lower.size()? == 0,
-        })
+        let empty = self.lower.size()? == 0;
+        let head = if empty { None } else { self.head()? };
+        Ok(Facts { head, empty })
     }
 
     /// Starts the authentication of all pages; `None` while the file is empty.
@@ -313,13 +307,14 @@ impl Database {
         &mut self,
         rewrite: impl FnOnce(&Rewrite<'_>) -> core::result::Result<Done, Broken>,
     ) -> Result<Done> {
-        let (Some(codec), Some(journal), true) = (
-            self.session.codec(),
-            self.side.journal,
-            self.level == ffi::SQLITE_LOCK_EXCLUSIVE,
-        ) else {
+        let (Some(codec), Some(journal)) = (self.session.codec(), self.side.journal) else {
             return Err(Code::ERROR);
         };
+        if self.level != ffi::SQLITE_LOCK_EXCLUSIVE {
+            // A log that could not be deleted is in use again, and with it BEGIN
+            // EXCLUSIVE takes another lock.
+            return Err(Code(ffi::SQLITE_BUSY));
+        }
         self.flush()?;
         self.known_size = 0;
         self.ahead.forget();

@@ -251,11 +251,20 @@ impl Log {
     /// Reads a frame and opens its page in place.
     fn open_frame(&self, codec: &Arc<PageCodec>, frame: u64, raw: &mut [u8]) -> Result {
         let page_size = codec.layout().page_size();
-        self.lower.read(raw, frame_offset(frame, page_size))?;
+        // As long as nothing has opened, it may be that frames are of another size, and
+        // this is none.
+        let proved = self.session.is_proved();
+        match self.lower.read(raw, frame_offset(frame, page_size)) {
+            Err(Code::SHORT_READ) if !proved => return self.fail(Failure::WrongKey),
+            read => read?,
+        }
         let pgno = frame_page(raw);
         let page = &mut raw[FRAME_HEADER..];
         if pgno == 0 {
-            return self.fail(Failure::DamagedLog { pgno });
+            return self.fail(match proved {
+                true => Failure::DamagedLog { pgno },
+                false => Failure::WrongKey,
+            });
         }
         match codec.open(pgno, page) {
             Ok(()) => {
@@ -263,14 +272,13 @@ impl Log {
                 Ok(())
             }
             Err(PageError::Zeros { pgno: 2.. }) if self.session.auto_vacuum() => Ok(()),
-            Err(error) => {
-                let proved = self.session.is_proved();
+            Err(_) => {
                 if pgno == 1 {
                     self.session.unprove();
                 }
                 self.fail(match pgno {
                     2.. if proved => Failure::DamagedLog { pgno },
-                    _ => self.session.page_failure(error),
+                    _ => Failure::WrongKey,
                 })
             }
         }

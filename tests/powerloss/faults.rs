@@ -201,6 +201,35 @@ fn look(workload: &Workload, allowed: &[u64]) -> Result<(), String> {
     run(&conn, "CREATE TABLE again(x); DROP TABLE again").map_err(text)
 }
 
+/// A first page that can't be read says nothing of the key: who takes 26 for an answer
+/// might make the database anew.
+#[test]
+fn a_disk_that_fails_is_no_wrong_key() {
+    const NAME: &str = "unreadable";
+    let workload = &ALL[0];
+    let disk = Disk::mount(NAME);
+    let conn = open(NAME, workload).expect("opening");
+    run(&conn, workload.setup).expect("setting up");
+    let content = digest(&conn).expect("reading");
+    drop(conn);
+    for after in 0..4 {
+        let conn = open(NAME, workload).expect("opening");
+        disk.break_at(Some(Fault {
+            call: Call::Read,
+            how: How::Io,
+            after,
+            for_good: true,
+            file: "main.db",
+        }));
+        let error = digest(&conn).expect_err("nothing can be read");
+        assert!(disk.fired() > 0);
+        disk.break_at(None);
+        let code = error.sqlite_error().map(|error| error.extended_code & 0xff);
+        assert_eq!(code, Some(rusqlite::ffi::SQLITE_IOERR), "{after}: {error}");
+        assert_eq!(checked_digest(&conn), Ok(content));
+    }
+}
+
 /// The error says what happened.
 fn expect_code(error: &rusqlite::Error, fault: Fault) -> Result<(), String> {
     let code = error

@@ -1,6 +1,6 @@
 //! `PRAGMA rekey` while the power is cut behind each operation, and while each
 //! call in turn fails: exactly one of the two keys opens the database, all rows
-//! are there, and trying the other key does no harm.
+//! are there, trying the other key does no harm, and trying again does it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -244,7 +244,22 @@ fn once(
     if found != content {
         return Err("same connection: rows are not what they were".to_owned());
     }
-    drop(conn);
+    let mode: String = conn
+        .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+        .map_err(text)?;
+    let left_wal = kind.name.starts_with("WAL") && mode == "delete";
+    let files = disk.files();
+    if result.is_err() {
+        // And the same again does it.
+        rekey(&conn).map_err(|error| format!("tried again: {error}"))?;
+        drop(conn);
+        if the_key(name, kind, content, [OLD, NEW])? != NEW {
+            return Err("tried again: the old key opens it".to_owned());
+        }
+        disk.load(files);
+    } else {
+        drop(conn);
+    }
     let key = the_key(name, kind, content, [OLD, NEW])?;
     match (&result, key) {
         (Ok(()), NEW) => {}
@@ -252,8 +267,9 @@ fn once(
         (Err(_), _) => return Ok(Some(true)),
     }
     // The journal is empty by then, and no journal; that it can't be deleted is no
-    // error.
-    if matches!(fault.call, Call::Delete) && matches!(fault.how, How::Io) {
+    // error. Nor is that the log can't be taken up again, which the log says: who is told
+    // of an error goes on with the old key.
+    if left_wal || matches!(fault.call, Call::Delete) && matches!(fault.how, How::Io) {
         Ok(Some(false))
     } else {
         Err("no error came of it".to_owned())

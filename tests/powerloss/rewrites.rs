@@ -1,14 +1,16 @@
 //! The power is cut behind every operation of a rekey or a migration: exactly one of
 //! the old way and the new way opens the database, and all is in it. The way that does
-//! not open it does it no harm.
+//! not open it does it no harm. The same where a call in a migration fails; and then
+//! the same connection does it when it is told again.
 
 use std::collections::HashMap;
 
 use rusqlite::Connection;
 
 use crate::database::{checked_digest, digest, run};
+use crate::faults::KINDS;
 use crate::random::Random;
-use crate::store::{Disk, SEALED};
+use crate::store::{Disk, Fault, SEALED};
 use crate::trace::{Loss, Moment, Op};
 
 const OLD_KEY: &str = "x'00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'";
@@ -235,5 +237,99 @@ fn judge(
         (false, true) => Ok(true),
         (true, true) => Err("both open it".to_owned()),
         (false, false) => Err("neither opens it".to_owned()),
+    }
+}
+
+#[test]
+fn a_migration_fails_and_is_tried_again() {
+    const NAME: &str = "rewrite-faults";
+    let mut failures = Vec::new();
+    for rewrite in ALL.iter().filter(|it| it.statement == MIGRATE) {
+        let disk = Disk::mount(NAME);
+        let conn = open(NAME, &rewrite.old).expect("opening");
+        run(&conn, &format!("PRAGMA journal_mode = {}", rewrite.mode)).expect("the mode");
+        run(&conn, SETUP).expect("setting up");
+        let content = digest(&conn).expect("reading");
+        conn.close().expect("closing");
+        let files = disk.files();
+        let (mut injected, mut surfaced) = (0, 0);
+        for (call, how) in KINDS {
+            for for_good in [false, true] {
+                for after in 0.. {
+                    let fault = Fault {
+                        call,
+                        how,
+                        after,
+                        for_good,
+                        file: "",
+                    };
+                    match fail_once(&disk, NAME, rewrite, &files, content, fault) {
+                        Ok(None) => break,
+                        Ok(Some(is_surfaced)) => surfaced += u64::from(is_surfaced),
+                        Err(error) => {
+                            failures.push(format!("{}, {fault:?}: {error}", rewrite.name));
+                        }
+                    }
+                    injected += 1;
+                }
+            }
+        }
+        println!(
+            "migrations, faults, {:28} {injected} injected, {surfaced} surfaced",
+            rewrite.name
+        );
+        assert!(surfaced * 2 > injected, "{}", rewrite.name);
+    }
+    for failure in failures.iter().take(20) {
+        println!("FAILED: {failure}");
+    }
+    assert!(failures.is_empty(), "{} faults did harm", failures.len());
+}
+
+/// Returns whether the fault surfaced; `None` where it was not reached.
+fn fail_once(
+    disk: &Disk,
+    name: &str,
+    rewrite: &Rewrite,
+    files: &HashMap<String, Vec<u8>>,
+    content: u64,
+    fault: Fault,
+) -> Result<Option<bool>, String> {
+    let text = |error: rusqlite::Error| error.to_string();
+    let migrate =
+        |conn: &Connection| conn.query_row(rewrite.statement, [], |row| row.get::<_, String>(0));
+    disk.load(files.clone());
+    let conn = open(name, &rewrite.by).map_err(text)?;
+    disk.break_at(Some(fault));
+    let result = migrate(&conn);
+    let fired = disk.fired() > 0;
+    disk.break_at(None);
+    if !fired {
+        result.map_err(text)?;
+        return Ok(None);
+    }
+    let left = disk.files();
+    // It may be done although an error came of it, which then says so.
+    let is_done = match &result {
+        Ok(status) => status == "0",
+        Err(error) => error.to_string().contains("cipher_migrate is done"),
+    };
+    let again = migrate(&conn).map_err(|error| format!("tried again: {error}"))?;
+    if again != if is_done { "21" } else { "0" } {
+        return Err(format!("after {result:?} it answers {again}"));
+    }
+    let found = checked_digest(&conn).map_err(|error| format!("same connection: {error}"))?;
+    if found != content {
+        return Err("same connection: rows are not what they were".to_owned());
+    }
+    drop(conn);
+    if !judge(disk, name, rewrite, &disk.files(), content)? {
+        return Err("tried again, and the old settings open it".to_owned());
+    }
+    let new = judge(disk, name, rewrite, &left, content)?;
+    match result {
+        Ok(status) if status == "0" && new => Ok(Some(false)),
+        Err(_) => Ok(Some(true)),
+        result => Err(format!("{result:?}, new: {new}")),
     }
 }

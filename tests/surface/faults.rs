@@ -62,6 +62,39 @@ fn a_refused_attach_says_why_and_leaves_no_file() {
     assert_eq!(text(&db, "PRAGMA cipher_attach_status"), None);
 }
 
+/// An ATTACH reads the file at once, and where key or settings do not fit it takes
+/// the session that knows so with it.
+#[test]
+fn an_attach_that_does_not_fit_says_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let [path, old, plain] = ["main.db", "old.db", "plain.db"].map(|name| dir.path().join(name));
+    let db = open(&old);
+    db.execute_batch("PRAGMA key='k'; PRAGMA cipher_compatibility=3; CREATE TABLE t(a)")
+        .unwrap();
+    open(&plain).execute_batch("CREATE TABLE t(a)").unwrap();
+    let db = keyed(&path);
+    for (file, key, why) in [
+        (&old, "KEY 'k'", "wrong key or settings"),
+        (&old, "KEY ''", "no key given"),
+        (&old, "", "wrong key or settings"),
+        (&plain, "KEY 'k'", "a plaintext SQLite database"),
+    ] {
+        let attach = format!("ATTACH '{}' AS n {key}", file.display());
+        let error = db.execute_batch(&attach).unwrap_err();
+        let code = error.sqlite_error().unwrap().extended_code;
+        assert_eq!(code, 26, "{attach}: {error}");
+        let status = text(&db, "PRAGMA cipher_attach_status").unwrap();
+        assert!(status.contains(why), "{attach}: {status}");
+        assert_eq!(text(&db, "PRAGMA cipher_status").as_deref(), Some("1"));
+    }
+    db.execute_batch(&format!(
+        "ATTACH 'file:{}?cipher_compatibility=3' AS n KEY 'k'",
+        old.display()
+    ))
+    .unwrap();
+    assert_eq!(text(&db, "PRAGMA cipher_attach_status"), None);
+}
+
 /// A file that was there before is not the refusal's to delete, empty or not.
 #[test]
 fn a_refused_attach_leaves_files_alone() {

@@ -5,5 +5,6 @@ mod ahead;
 mod faults;
 mod integrity;
 mod rekey;
+mod retry;
 mod shared_wal;
 mod typed;

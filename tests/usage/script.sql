@@ -220,6 +220,62 @@ ATTACH DATABASE 'app.db' AS app KEY 'correct horse';
 SELECT count(*) FROM app.note;
 SELECT count(*) FROM t;
 
+-- Attached: a file of another version. ATTACH reads it at once, so that its settings
+-- must be known before: the process's count, the main database's don't, and those that
+-- come after it are too late.
+.open app.db
+PRAGMA key = 'correct horse';
+ATTACH DATABASE 'v3.db' AS old KEY 'correct horse';
+PRAGMA cipher_default_compatibility = 3;
+ATTACH DATABASE 'v3.db' AS old KEY 'correct horse';
+SELECT count(*) > 0 FROM old.sqlite_schema;
+PRAGMA old.cipher_settings;
+PRAGMA cipher_settings;
+PRAGMA cipher_default_compatibility = 4;
+SELECT count(*) > 0 FROM old.sqlite_schema;
+SELECT count(*) FROM main.note;
+ATTACH DATABASE 'encrypted.db' AS new KEY 'correct horse';
+PRAGMA new.cipher_compatibility = 3;
+SELECT count(*) FROM new.counted;
+PRAGMA new.cipher_settings;
+.open third.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 3;
+CREATE TABLE t(a);
+ATTACH DATABASE 'v3.db' AS old KEY 'correct horse';
+ATTACH DATABASE 'fourth.db' AS new KEY 'correct horse';
+PRAGMA new.cipher_settings;
+-- Whose settings a new database without KEY takes; and whether the passphrase opens it.
+ATTACH DATABASE 'third_too.db' AS inherits;
+CREATE TABLE inherits.t(a);
+-- pageseal: PRAGMA kdf_iter = 64000;
+-- pageseal: PRAGMA cipher_page_size = 1024;
+-- pageseal: PRAGMA cipher_use_hmac = 1;
+-- pageseal: PRAGMA cipher_plaintext_header_size = 0;
+-- pageseal: PRAGMA cipher_hmac_algorithm = HMAC_SHA1;
+-- pageseal: PRAGMA cipher_kdf_algorithm = PBKDF2_HMAC_SHA1;
+-- because: what inherits its key from a database with settings of its own (`ATTACH` without KEY, `VACUUM INTO`) is opened by no passphrase
+PRAGMA inherits.cipher_settings;
+VACUUM main INTO 'third_copy.db';
+.open third_too.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 3;
+-- pageseal: 1
+-- because: what inherits its key from a database with settings of its own (`ATTACH` without KEY, `VACUUM INTO`) is opened by no passphrase
+SELECT count(*) FROM sqlite_schema;
+.open third_too.db
+PRAGMA key = 'correct horse';
+SELECT count(*) FROM sqlite_schema;
+.open third_copy.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 3;
+-- pageseal: 1
+-- because: what inherits its key from a database with settings of its own (`ATTACH` without KEY, `VACUUM INTO`) is opened by no passphrase
+SELECT count(*) FROM sqlite_schema;
+.open third_copy.db
+PRAGMA key = 'correct horse';
+SELECT count(*) FROM sqlite_schema;
+
 -- VACUUM, and VACUUM INTO with the same key.
 .open app.db
 PRAGMA key = 'correct horse';
@@ -274,6 +330,44 @@ PRAGMA cipher_migrate;
 PRAGMA key = 'correct horse';
 PRAGMA cipher_migrate;
 SELECT count(*) > 0 FROM sqlite_schema;
+
+-- Migration goes from the versions' settings to the process's, whatever is set; one with
+-- settings of its own is none of a version, and a new one has nothing to migrate.
+.open old.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 3;
+CREATE TABLE t(a);
+.open old.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 3;
+PRAGMA cipher_migrate;
+SELECT count(*) FROM t;
+PRAGMA cipher_settings;
+.open old.db
+PRAGMA key = 'correct horse';
+SELECT count(*) FROM t;
+.open old_too.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_compatibility = 2;
+CREATE TABLE t(a);
+.open old_too.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_page_size = 8192;
+PRAGMA cipher_default_kdf_iter = 1000;
+PRAGMA cipher_migrate;
+PRAGMA cipher_settings;
+PRAGMA cipher_default_kdf_iter = 256000;
+.open old_too.db
+PRAGMA key = 'correct horse';
+PRAGMA kdf_iter = 1000;
+PRAGMA cipher_migrate;
+SELECT count(*) FROM t;
+.open not_yet.db
+PRAGMA key = 'correct horse';
+PRAGMA cipher_page_size = 8192;
+PRAGMA cipher_migrate;
+CREATE TABLE t(a);
+PRAGMA cipher_page_size;
 
 -- A plaintext header, whose salt is kept elsewhere.
 .open header.db

@@ -4,7 +4,7 @@
 use core::ffi::c_int;
 use std::sync::Arc;
 
-use crate::error::Failure;
+use crate::error::{Failure, Refusal};
 use crate::format::layout::PAGE_SIZES;
 use crate::format::{Layout, PageCodec};
 use crate::session::Plain;
@@ -21,6 +21,11 @@ impl Database {
     pub(crate) fn lock(&mut self, level: c_int) -> Result<Option<Shape>> {
         self.flush()?;
         self.ahead.forget();
+        if level > ffi::SQLITE_LOCK_SHARED {
+            // Behind this lock SQLite settles a new file's page size and reserve: a
+            // write that is refused later would leave them to a good key.
+            self.check_key_given()?;
+        }
         self.lower.lock(level)?;
         let first = self.level == ffi::SQLITE_LOCK_NONE;
         self.set_level(level);
@@ -95,19 +100,24 @@ impl Database {
             return self.fail(Failure::NotADatabase);
         }
         match self.try_page(&codec) {
-            Ok(()) => {
+            Ok(Ok(())) => {
                 let page_size = codec.layout().page_size();
                 Ok((page_size != SQLITE_PAGE_SIZE).then_some(Shape::Pages(page_size)))
             }
             // Half a page 1 is what a crash leaves, and these mend it.
-            Err(_) if self.side_file_exists() => Ok(None),
-            Err(failure) => self.fail(failure),
+            _ if self.side_file_exists() => Ok(None),
+            Ok(Err(failure)) => self.fail(failure),
+            // What can't be read says nothing of the key.
+            Err(code) => Err(code),
         }
     }
 
     /// Opens the first page that proves the key: page 1, or where all of it is in
-    /// the clear, page 2.
-    pub(super) fn try_page(&mut self, codec: &Arc<PageCodec>) -> core::result::Result<(), Failure> {
+    /// the clear, page 2. Whether it opens is known only where it could be read.
+    pub(super) fn try_page(
+        &mut self,
+        codec: &Arc<PageCodec>,
+    ) -> Result<core::result::Result<(), Failure>> {
         let layout = codec.layout();
         let pgno = if layout.start(1) == layout.body_end() {
             2
@@ -116,49 +126,52 @@ impl Database {
         };
         let mut tried = Page1::in_place_of(self.page1.take(), codec);
         tried.plain.resize(layout.page_size(), 0);
-        if self
-            .lower
-            .read(&mut tried.plain, layout.offset(pgno))
-            .is_err()
-        {
+        match self.lower.read(&mut tried.plain, layout.offset(pgno)) {
+            Ok(()) => {}
             // A database of one page in the clear has nothing to prove a key by.
-            return if pgno == 2 {
-                Ok(())
-            } else {
-                Err(Failure::WrongKey)
-            };
+            Err(Code::SHORT_READ) if pgno == 2 => return Ok(Ok(())),
+            Err(Code::SHORT_READ) => return Ok(Err(Failure::WrongKey)),
+            Err(code) => return Err(code),
         }
         tried.sealed.extend_from_slice(&tried.plain);
-        codec
-            .open(pgno, &mut tried.plain)
-            .map_err(|_| Failure::WrongKey)?;
+        if codec.open(pgno, &mut tried.plain).is_err() {
+            return Ok(Err(Failure::WrongKey));
+        }
         if pgno == 1 {
             self.session.note_page1(&tried.plain);
             // SQLite reads it next.
             self.page1 = Some(tried);
         }
         self.session.prove();
-        Ok(())
+        Ok(Ok(()))
     }
 
-    /// The page layout of a file that is still empty.
-    fn new_shape(&self) -> Result<NewShape> {
+    /// The page layout of a file that is still empty, which SQLite is then told.
+    fn new_shape(&mut self) -> Result<NewShape> {
         let layout = Layout::new(&self.session.settings())
             .and_then(|layout| self.session.check_salt().map(|()| layout));
         match layout {
-            Ok(layout) => Ok(NewShape {
-                page_size: (!self.session.is_page_size_open()).then(|| layout.page_size()),
-                reserve: layout.reserve(),
-            }),
+            Ok(layout) => {
+                self.telling = true;
+                Ok(NewShape {
+                    page_size: (!self.session.is_page_size_open()).then(|| layout.page_size()),
+                    reserve: layout.reserve(),
+                })
+            }
             Err(error) => self.fail(error.into()),
         }
+    }
+
+    /// SQLite has been told.
+    pub(crate) fn end_shape(&mut self) {
+        self.telling = false;
     }
 
     /// As [`Database::bind_if_locked`], for a file that is still empty: what SQLite
     /// must be told about it, since no first lock will come to do that.
     pub(crate) fn shape_if_locked(&mut self) -> Option<(Host, NewShape)> {
         let locked = self.level != ffi::SQLITE_LOCK_NONE && self.session.is_keyed();
-        if !locked || self.session.is_proved() || self.lower.size() != Ok(0) {
+        if !locked || self.telling || self.session.is_proved() || self.lower.size() != Ok(0) {
             return None;
         }
         Some((self.host, self.new_shape().ok()?))
@@ -205,6 +218,15 @@ impl Database {
         self.session
             .refused()
             .map_or(Ok(()), |failure| self.fail(failure))
+    }
+
+    /// Refuses to create a file after a key that can't be used: it would be plaintext.
+    pub(super) fn check_key_given(&self) -> Result {
+        let plaintext = !self.session.is_keyed() && self.session.plain() != Plain::Yes;
+        if plaintext && self.session.key_failed() && self.lower.size()? == 0 {
+            return self.fail(Failure::Refused(Refusal::KeyFailed));
+        }
+        Ok(())
     }
 
     /// Whether SQLite has opened the file, and will take no locks.

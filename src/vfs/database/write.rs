@@ -140,9 +140,7 @@ impl Database {
             if !self.look_plain()? {
                 return self.fail(Failure::Refused(Refusal::Unkeyed));
             }
-            if self.session.key_failed() && self.lower.size()? == 0 {
-                return self.fail(Failure::Refused(Refusal::KeyFailed));
-            }
+            self.check_key_given()?;
             self.session.set_plain();
         }
         self.lower.write(data, offset)

@@ -9,7 +9,7 @@ use crate::secret::Key;
 use crate::session::{Plain, Session};
 use crate::sys as ffi;
 
-use super::super::code::{Code, Result};
+use super::super::code::{self, Code, Result};
 use super::super::database::Database;
 use super::super::file::File;
 use super::host::{self, Host};
@@ -228,6 +228,8 @@ unsafe fn run_pragma(
     {
         // If SQLite does not take it, page 1 will be refused.
         let _ = host.shape_new_database(file, shape);
+        // SAFETY: the caller's promise.
+        unsafe { on_database(file, Database::end_shape)? };
     }
     // SAFETY: the caller's promise.
     unsafe { secure_delete(file)? };
@@ -325,6 +327,28 @@ pub(super) unsafe fn settle(file: *mut ffi::sqlite3_file) -> Result {
     Ok(())
 }
 
+/// The lock that an ATTACH takes to read its database has failed: the session that
+/// knows the reason is gone when the ATTACH has come to nothing.
+///
+/// # Safety
+/// `file` must be open.
+pub(super) unsafe fn note_failed_attach(file: *mut ffi::sqlite3_file, code: Code) -> Result {
+    // SAFETY: the caller's promise; the borrow ends with the call.
+    let (host, failure) = unsafe {
+        on_database(file, |database| {
+            (database.host(), database.session().failure())
+        })?
+    };
+    if let Some(failure) = failure.filter(|failure| code::of_failure(failure) == code)
+        && host.attach_is_running()
+        && !host.is_main(file)
+        && let Some(main) = host.session(c"main")
+    {
+        main.set_attach_failure(Some(failure));
+    }
+    Ok(())
+}
+
 /// What the first lock does, where SQLite takes none (`nolock=1`): when it asks how
 /// large the file is, its first question of each transaction.
 ///
@@ -343,6 +367,7 @@ pub(super) unsafe fn first_use_without_lock(file: *mut ffi::sqlite3_file) -> Res
         if let Some((host, shape)) = shape {
             // If SQLite does not take it, page 1 will be refused.
             let _ = host.shape_new_database(file, shape);
+            on_database(file, Database::end_shape)?;
             on_database(file, Database::end_lockless_shape)?;
         }
     }

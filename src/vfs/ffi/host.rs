@@ -374,6 +374,17 @@ impl Host {
         }
     }
 
+    /// What SQLite says of the statement that has just failed.
+    pub(super) fn message(self) -> String {
+        let Some(db) = self.db() else {
+            return String::new();
+        };
+        // SAFETY: an open connection; the message is a C string, copied at once.
+        unsafe { CStr::from_ptr(ffi::sqlite3_errmsg(db.as_ptr())) }
+            .to_string_lossy()
+            .into_owned()
+    }
+
     /// The path of a database's file, as SQLite has it.
     pub(super) fn path(self, schema: &CStr) -> Option<CString> {
         let db = self.db()?;

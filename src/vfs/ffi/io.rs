@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::sys as ffi;
 
 use super::super::code::{self, Code, Result};
-use super::super::database::Shape;
+use super::super::database::{Database, Shape};
 use super::super::file::File;
 use super::super::registry;
 use super::control;
@@ -203,22 +203,27 @@ unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> c_int {
         };
         // SAFETY: as above; the borrow ends with the call.
         let host = unsafe { control::on_database(file, |database| database.host()) }?;
-        guard(|| match shape {
+        let told = guard(|| match shape {
             Shape::New(shape) => host.shape_new_database(file, shape),
             Shape::Pages(page_size) => {
                 host.hint_page_size(file, page_size);
                 Ok(())
             }
-        })
-        .inspect_err(|_| {
+        });
+        // SAFETY: as above.
+        unsafe { control::on_database(file, Database::end_shape) }?;
+        told.inspect_err(|_| {
             // SAFETY: as above.
             let _ = unsafe { with(file, |file| file.unlock(ffi::SQLITE_LOCK_NONE)) };
         })
     });
-    if told.is_ok() {
-        // SAFETY: as above.
-        let _ = guard(|| unsafe { control::secure_delete(file) });
-    }
+    // SAFETY: as above.
+    let _ = guard(|| unsafe {
+        match told {
+            Ok(()) => control::secure_delete(file),
+            Err(code) => control::note_failed_attach(file, code),
+        }
+    });
     code::of(told)
 }
 

@@ -12,13 +12,15 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use crate::error::Failure;
-use crate::format::{Choice, Preset, Settings};
+use crate::format::{Choice, Preset};
+use crate::pragma::settings::Setting;
 use crate::pragma::sql;
 use crate::secret::Key;
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::sys as ffi;
 
 use super::super::code::{self, Code, Result};
+use super::super::database::Database;
 use super::super::lower::{LowerFile, LowerVfs};
 use super::super::rewrite::Done;
 use super::control::on_database;
@@ -89,9 +91,15 @@ impl<'a> Work<'a> {
 
     /// Runs a statement.
     fn run(&self, statement: &[u8]) -> core::result::Result<Option<String>, Refusal> {
-        self.host
-            .query(statement)
-            .map_err(|code| self.refusal(code))
+        self.host.query(statement).map_err(|code| {
+            // Of the general code the message is all that there is.
+            let message = (code == Code::ERROR).then(|| self.host.message());
+            let refusal = self.refusal(code);
+            match message {
+                Some(text) => Refusal { code, text },
+                None => refusal,
+            }
+        })
     }
 
     /// Runs a statement that has the schema's name between two parts.
@@ -102,6 +110,14 @@ impl<'a> Work<'a> {
     ) -> core::result::Result<Option<String>, Refusal> {
         let schema = sql::quote_name(self.schema.to_bytes());
         self.run(&[before.as_bytes(), &schema, after].concat())
+    }
+
+    /// Goes on as if these settings had been given with the key, and nothing read yet.
+    fn start_with(&self, choice: Choice) {
+        self.session.start_with(choice);
+        // SAFETY: `Work::new` was promised an open file.
+        let _ = unsafe { on_database(self.file, Database::bind_if_locked) };
+        self.host.reset_cache(&self.schema);
     }
 
     /// Asks or sets a pragma of the database: `journal_mode`, `journal_mode=WAL`.
@@ -125,23 +141,66 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Folds a log into the database. Returns whether there was one.
-    fn leave_wal(&self, what: &str) -> core::result::Result<bool, Refusal> {
+    /// What a migration needs, which a connection with the lock for good can't have: its
+    /// pages of the old size to be forgotten.
+    fn check_locking_mode(&self) -> core::result::Result<(), Refusal> {
+        match self.pragma("locking_mode")?.as_deref() {
+            Some("exclusive") => Err(Refusal::new(
+                "cipher_migrate needs PRAGMA locking_mode=NORMAL",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does `work` in a rollback mode: a log is folded into the database first, and
+    /// taken up again afterwards, whatever came of it.
+    fn out_of_wal<T>(
+        &self,
+        what: &str,
+        work: impl FnOnce() -> core::result::Result<T, Refusal>,
+    ) -> core::result::Result<T, Refusal> {
+        self.leave_wal(what)?;
+        let done = work();
+        self.return_to_wal(what);
+        done
+    }
+
+    /// Folds a log into the database, if there is one.
+    fn leave_wal(&self, what: &str) -> core::result::Result<(), Refusal> {
         let mode = self.pragma("journal_mode")?;
         if mode.as_deref() != Some("wal") {
-            return Ok(false);
+            return Ok(());
         }
-        let now = self.pragma("journal_mode=DELETE")?;
-        if now.as_deref() == Some("delete") {
-            Ok(true)
-        } else {
-            Err(Refusal {
+        match self.pragma("journal_mode=DELETE") {
+            Ok(Some(mode)) if mode == "delete" => {
+                self.session.set_left_wal(true);
+                Ok(())
+            }
+            Err(refusal) if refusal.code != Code(ffi::SQLITE_BUSY) => Err(refusal),
+            _ => Err(Refusal {
                 code: Code(ffi::SQLITE_BUSY),
                 text: format!(
                     "{what}: the database is in WAL mode and other connections have it open; close them first"
                 ),
-            })
+            }),
         }
+    }
+
+    /// What was to be done is done or not, whatever comes of this: that the log can't be
+    /// taken up again (because somebody reads just then) must not pass for a key or
+    /// settings that have stayed. The next rekey or migration tries again.
+    fn return_to_wal(&self, what: &str) {
+        if !self.session.has_left_wal() {
+            return;
+        }
+        let reason = match self.pragma("journal_mode=WAL") {
+            Ok(Some(mode)) if mode == "wal" => return self.session.set_left_wal(false),
+            Ok(_) => "it stays in another mode".to_owned(),
+            Err(refusal) => refusal.text,
+        };
+        host::warn(&format!(
+            "pageseal: {what}: the database could not be put back into WAL mode ({reason}); PRAGMA journal_mode=WAL does that"
+        ));
     }
 
     /// What is to be said of a rewrite, once the session goes by it.
@@ -177,6 +236,7 @@ impl<'a> Work<'a> {
     /// Runs `work` under the exclusive lock.
     fn exclusively(
         &self,
+        what: &str,
         work: impl FnOnce() -> core::result::Result<(), Refusal>,
     ) -> core::result::Result<(), Refusal> {
         self.run(b"BEGIN EXCLUSIVE")?;
@@ -187,7 +247,13 @@ impl<'a> Work<'a> {
             self.let_roll_back();
         }
         done?;
-        ended.map(|_| ())
+        ended.map(|_| ()).map_err(|refusal| Refusal {
+            code: refusal.code,
+            text: format!(
+                "{what} is done, but its transaction is still open ({}): ROLLBACK",
+                refusal.text
+            ),
+        })
     }
 }
 
@@ -230,8 +296,7 @@ pub(super) unsafe fn rekey(
             "rekey: the database is empty; give a new one its key with PRAGMA key",
         ));
     }
-    let wal = work.leave_wal("rekey")?;
-    let done = work.exclusively(|| {
+    let reseal = || {
         let new = session.plan_rekey(key, choice)?;
         // SAFETY: the caller's promise.
         let done = unsafe {
@@ -243,20 +308,19 @@ pub(super) unsafe fn rekey(
         .map_err(|code| work.refusal(code))?;
         session.rekeyed(new);
         work.report("rekey", done)
-    });
-    if wal {
-        work.pragma("journal_mode=WAL")?;
-    }
-    done
+    };
+    work.out_of_wal("rekey", || work.exclusively("rekey", reseal))
 }
 
 /// What `PRAGMA cipher_migrate` answers.
 const MIGRATED: i32 = 0;
 const WRONG_KEY: i32 = ffi::SQLITE_NOTADB;
 
-/// Brings a database of SQLCipher 1 to 3 to the settings of 4. Answers what
-/// SQLCipher 4.20 answers: 0 where that is done or was not needed, 26 for a wrong key
-/// (4.12: 1), 21 where the database is in use already.
+/// Brings a database of SQLCipher 1 to 3 to the settings of 4, or what the process has
+/// for defaults instead; as in SQLCipher, whatever settings the database has been given.
+/// Answers what SQLCipher 4.20 answers: 0 where that is done or was not needed, 26 for a
+/// wrong key or settings of no version (4.12: 1), 21 where the database is in use
+/// already. After a refusal the connection is as it was, so that another try is a first.
 ///
 /// # Safety
 /// `file` must be open.
@@ -270,34 +334,67 @@ pub(super) unsafe fn migrate(
         return Ok(ffi::SQLITE_MISUSE);
     }
     work.check("cipher_migrate")?;
-    let wanted = session.choice();
-    let opens = || {
-        // SAFETY: the caller's promise.
-        unsafe { on_database(file, |database| database.opens()) }.and_then(|opens| opens)
-    };
-    if opens() == Ok(true) {
+    work.check_locking_mode()?;
+    // SAFETY: the caller's promise.
+    let facts = unsafe { on_database(file, |database| database.facts()) }
+        .and_then(|facts| facts)
+        .map_err(|code| work.refusal(code))?;
+    if facts.empty {
         return Ok(MIGRATED);
     }
-    let old = [Preset::V3, Preset::V2, Preset::V1]
-        .into_iter()
-        .find(|&preset| {
-            session.change_settings(|choice| {
-                *choice = Choice {
-                    settings: Settings::preset(preset),
-                    auto_page_size: false,
-                }
-            });
-            opens() == Ok(true)
-        });
-    if old.is_none() {
-        session.change_settings(|choice| *choice = wanted);
+    let given = session.choice();
+    let done = find_version(&work).and_then(|found| match found {
+        Version::Current => Ok(MIGRATED),
+        Version::Old => replace_by_copy(&work, session::defaults()).map(|()| MIGRATED),
+        Version::Unknown => Ok(WRONG_KEY),
+    });
+    if done.as_ref().is_ok_and(|&status| status == MIGRATED) {
+        return done;
+    }
+    // (A migration that is done, but not safe from a power cut, has set the new ones.)
+    if session.choice() != session::defaults() || !session.is_proved() {
+        work.start_with(given);
+    }
+    if done.is_ok() {
         // The answer is SQLCipher's; the reason goes to log and `cipher_status`.
         let _ = host::fail::<()>(session, Failure::WrongKey);
-        return Ok(WRONG_KEY);
     }
-    let done = replace_by_copy(&work, wanted);
-    session.set_heir(None);
-    done.map(|()| MIGRATED)
+    done
+}
+
+/// Which version's settings open a database.
+enum Version {
+    /// The process's defaults.
+    Current,
+    /// Those of SQLCipher 1, 2 or 3.
+    Old,
+    Unknown,
+}
+
+/// Leaves the session with the settings that open the database. It is SQLite that tries
+/// them: a journal or a log may have to be played back first, and holds page 1 as it
+/// will be.
+fn find_version(work: &Work<'_>) -> core::result::Result<Version, Refusal> {
+    let opens = |choice| {
+        work.start_with(choice);
+        match work.on_schema("SELECT count(*) FROM ", b".sqlite_schema") {
+            Ok(_) => Ok(work.session.is_proved()),
+            Err(refusal) if refusal.code == Code(ffi::SQLITE_NOTADB) => Ok(false),
+            Err(refusal) => Err(refusal),
+        }
+    };
+    let current = session::defaults();
+    if opens(current)? {
+        return Ok(Version::Current);
+    }
+    for preset in [Preset::V3, Preset::V2, Preset::V1] {
+        let mut old = current;
+        Setting::Compatibility(preset).apply(&mut old);
+        if opens(old)? {
+            return Ok(Version::Old);
+        }
+    }
+    Ok(Version::Unknown)
 }
 
 /// Lays a database out anew with other settings, whatever it has now, and the same
@@ -313,13 +410,12 @@ pub(super) unsafe fn migrate_to(
     // SAFETY: the caller's promise.
     let work = unsafe { Work::new(file, session)? };
     work.check("migrate")?;
+    work.check_locking_mode()?;
     work.on_schema("SELECT count(*) FROM ", b".sqlite_schema")?;
     if !session.is_proved() {
         return Err(Refusal::new("migrate: the database is empty"));
     }
-    let done = replace_by_copy(&work, wanted);
-    session.set_heir(None);
-    done
+    replace_by_copy(&work, wanted)
 }
 
 /// Copies the database into a new file with other settings, and puts that file's
@@ -330,48 +426,38 @@ fn replace_by_copy(work: &Work<'_>, wanted: Choice) -> core::result::Result<(), 
         .legacy()
         .map(|legacy| legacy.key)
         .ok_or_else(|| Refusal::from(Failure::NoKey))?;
-    if work.pragma("locking_mode")?.as_deref() == Some("exclusive") {
-        return Err(Refusal::new(
-            "cipher_migrate needs PRAGMA locking_mode=NORMAL",
-        ));
-    }
-    let wal = work.leave_wal("cipher_migrate")?;
     let path = work
         .host
         .path(&work.schema)
         .ok_or_else(|| Refusal::new("cipher_migrate: the database has no file"))?;
-    let copy = Copy::new(work, &path)?;
-    let version = work.pragma("data_version")?;
-    session.set_heir(Some(wanted));
-    let name = sql::quote_text(copy.path.to_bytes());
-    work.on_schema("VACUUM ", &[b" INTO ".as_slice(), &name].concat())?;
-    session.set_heir(None);
-    let done = work.exclusively(|| {
-        if work.pragma("data_version")? != version {
-            return Err(Refusal {
-                code: Code(ffi::SQLITE_BUSY),
-                text: "cipher_migrate: another connection has changed the database meanwhile; try again".to_owned(),
-            });
-        }
-        let source = copy.open()?;
-        let new = session.plan_rekey(key, wanted)?;
-        // SAFETY: `Work::new` was promised an open file.
-        let done = unsafe {
-            on_database(work.file, |database| {
-                database.rewrite(|rewrite| rewrite.replace(&source))
-            })
-        }
-        .and_then(|done| done)
-        .map_err(|code| work.refusal(code))?;
-        session.rekeyed(new);
-        work.report("cipher_migrate", done)
-    });
-    work.host.reset_cache(&work.schema);
-    done?;
-    if wal {
-        work.pragma("journal_mode=WAL")?;
-    }
-    Ok(())
+    work.out_of_wal("cipher_migrate", || {
+        let copy = Copy::new(work, &path)?;
+        let version = work.pragma("data_version")?;
+        copy.fill(wanted)?;
+        let replace = || {
+            if work.pragma("data_version")? != version {
+                return Err(Refusal {
+                    code: Code(ffi::SQLITE_BUSY),
+                    text: "cipher_migrate: another connection has changed the database meanwhile; try again".to_owned(),
+                });
+            }
+            let source = copy.open()?;
+            let new = session.plan_rekey(key, wanted)?;
+            // SAFETY: `Work::new` was promised an open file.
+            let done = unsafe {
+                on_database(work.file, |database| {
+                    database.rewrite(|rewrite| rewrite.replace(&source))
+                })
+            }
+            .and_then(|done| done)
+            .map_err(|code| work.refusal(code))?;
+            session.rekeyed(new);
+            work.report("cipher_migrate", done)
+        };
+        let done = work.exclusively("cipher_migrate", replace);
+        work.host.reset_cache(&work.schema);
+        done
+    })
 }
 
 /// The file that a migration builds, beside the database; deleted in the end.
@@ -393,6 +479,16 @@ impl<'a> Copy<'a> {
         // What an earlier migration left that did not come to its end.
         copy.delete();
         Ok(copy)
+    }
+
+    /// Makes it a copy of the database, with other settings.
+    fn fill(&self, wanted: Choice) -> core::result::Result<(), Refusal> {
+        let work = self.work;
+        work.session.set_heir(Some(wanted));
+        let name = sql::quote_text(self.path.to_bytes());
+        let filled = work.on_schema("VACUUM ", &[b" INTO ".as_slice(), &name].concat());
+        work.session.set_heir(None);
+        filled.map(|_| ())
     }
 
     fn open(&self) -> core::result::Result<LowerFile, Refusal> {

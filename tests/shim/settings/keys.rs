@@ -46,6 +46,100 @@ fn right_after_wrong() {
     }
 }
 
+/// Settings that do not fit, beside a log that is in use: where frames of another size
+/// are looked for, there is the middle of one, or nothing.
+#[test]
+fn right_settings_after_wrong_beside_a_log() {
+    const SIZES: [u32; 4] = [1024, 2048, 4096, 16384];
+    for right in SIZES {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("a.db");
+        let page_size = |size| format!("PRAGMA cipher_page_size = {size}");
+        let other = open_keyed(&path, &page_size(right)).expect("opened");
+        other
+            .execute_batch(&format!("PRAGMA journal_mode = WAL; {FILL}"))
+            .expect("filled");
+        for rows in [3, 40] {
+            let sql = format!(
+                "WITH n(i) AS (SELECT count(*) + 1 FROM t UNION ALL SELECT i + 1 FROM n LIMIT {rows})
+                 INSERT INTO t SELECT i, zeroblob(3000) FROM n"
+            );
+            other.execute_batch(&sql).expect("inserted");
+            for wrong in SIZES.into_iter().filter(|&size| size != right) {
+                let connection = open_keyed(&path, &page_size(wrong)).expect("opened");
+                for _ in 0..2 {
+                    let count = number(&connection, COUNT);
+                    assert_eq!(code(count), 26, "{wrong} instead of {right}");
+                    let status = text(&connection, "PRAGMA cipher_status").expect("a status");
+                    assert!(status.starts_with("0: wrong key or settings"), "{status}");
+                }
+                connection.execute_batch(&page_size(right)).expect("set");
+                assert_eq!(
+                    number(&connection, COUNT).expect("a count"),
+                    number(&other, COUNT).expect("a count")
+                );
+            }
+        }
+    }
+}
+
+/// A key that can't be used, then a good one: what was refused in between, so that no
+/// plaintext file comes to be, does no harm. (SQLCipher makes the plaintext file.)
+#[test]
+fn right_after_refused() {
+    for between in [
+        "SELECT * FROM sqlite_schema; INVALID",
+        FILL,
+        "BEGIN IMMEDIATE",
+        "BEGIN; SELECT * FROM sqlite_schema; CREATE TABLE p(a)",
+        "PRAGMA user_version = 7",
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA locking_mode = EXCLUSIVE; CREATE TABLE p(a)",
+        "PRAGMA page_size = 8192; PRAGMA auto_vacuum = FULL; CREATE TABLE p(a)",
+    ] {
+        for refused in ["key = ''", "hexkey = 'zz'", "textkey = \"\""] {
+            let dir = tempfile::tempdir().expect("a directory");
+            let path = dir.path().join("a.db");
+            let connection = open(&path).expect("opened");
+            let refused = connection.execute_batch(&format!("PRAGMA {refused}"));
+            assert_eq!(code(refused), 1);
+            assert_ne!(code(connection.execute_batch(between)), 0, "{between}");
+            assert_eq!(std::fs::read(&path).expect("the file"), b"", "{between}");
+            if !connection.is_autocommit() {
+                connection.execute_batch("ROLLBACK").expect("rolled back");
+            }
+            key(&connection, RAW_KEY).expect("an answer");
+            connection
+                .execute_batch(FILL)
+                .unwrap_or_else(|error| panic!("{between}: {error}"));
+            drop(connection);
+            assert_eq!(contents(&path, &Settings::default()), filled(), "{between}");
+        }
+    }
+}
+
+/// Without KEY an attached database has the main database's key; where that was
+/// refused, it is no plaintext file either.
+#[test]
+fn a_refused_key_is_refused_for_what_inherits_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (main, other) = (dir.path().join("main.db"), dir.path().join("other.db"));
+    let connection = open(&main).expect("opened");
+    assert_eq!(code(connection.execute_batch("PRAGMA key = ''")), 1);
+    let attach = format!("ATTACH '{}' AS other", other.display());
+    connection.execute_batch(&attach).expect("attached");
+    let fill = FILL
+        .replace("TABLE t", "TABLE other.t")
+        .replace("t VALUES", "other.t VALUES");
+    assert_eq!(code(connection.execute_batch(&fill)), 10);
+    assert_eq!(std::fs::read(&other).expect("the file"), b"");
+    connection
+        .execute_batch(&format!("PRAGMA other.key = \"{RAW_KEY}\"; {fill}"))
+        .expect("filled");
+    drop(connection);
+    assert_eq!(contents(&other, &Settings::default()), filled());
+}
+
 /// No key, then the key: the first read without one does no harm.
 #[test]
 fn right_after_none() {
