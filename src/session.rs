@@ -386,6 +386,13 @@ impl Session {
         self.state().proved
     }
 
+    /// Keyed, proved and not refused: a transaction that starts has nothing to settle.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        let state = self.state();
+        state.key.is_some() && state.proved && state.refused.is_none()
+    }
+
     /// The codec, if it has opened a page of this file.
     #[must_use]
     pub fn proved_codec(&self) -> Option<Arc<PageCodec>> {

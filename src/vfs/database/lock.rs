@@ -81,6 +81,9 @@ impl Database {
 
     /// What must be settled before SQLite looks at journal, log or pages.
     fn first_lock(&mut self) -> Result<Option<Shape>> {
+        if self.session.is_settled() {
+            return Ok(None);
+        }
         if let Some(failure) = self.session.refused() {
             return self.fail(failure);
         }
@@ -89,9 +92,6 @@ impl Database {
                 return Ok(None);
             }
             return self.fail(Failure::NoKey);
-        }
-        if self.session.is_proved() {
-            return Ok(None);
         }
         let Some(codec) = self.bound()? else {
             return self.new_shape().map(|shape| Some(Shape::New(shape)));

@@ -18,17 +18,17 @@ impl Database {
     pub(crate) fn read(&mut self, buf: &mut [u8], offset: u64) -> Result {
         self.flush()?;
         self.check_refused()?;
-        if !self.session.is_keyed() {
-            return self.read_unkeyed(buf, offset);
-        }
-        if self.opening {
+        let proved = self.session.proved_codec().filter(|_| !self.opening);
+        let codec = match proved {
+            Some(codec) => codec,
+            None if !self.session.is_keyed() => return self.read_unkeyed(buf, offset),
             // The peek runs without a lock and before any pragma: whatever it
             // saw could be torn, or of other settings. Page 1 tells SQLite all.
-            return no_header(buf);
-        }
-        let codec = match self.bound()? {
-            Some(codec) => codec,
-            None => return self.lower.read(buf, offset),
+            None if self.opening => return no_header(buf),
+            None => match self.bound()? {
+                Some(codec) => codec,
+                None => return self.lower.read(buf, offset),
+            },
         };
         if self.read_change_counter(&codec, buf, offset)? {
             return Ok(());
