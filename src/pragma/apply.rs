@@ -7,7 +7,7 @@ use crate::session::{self, Session};
 use crate::stats;
 
 use super::attach::{self, AttachKey};
-use super::command::{self, Command, STORE_PASS_DEPRECATION};
+use super::command::{self, Command, ReadAhead, STORE_PASS_DEPRECATION};
 use super::error::PragmaError;
 use super::log::LogTarget;
 use super::log_output;
@@ -43,6 +43,8 @@ pub enum Reply {
     Migrate,
     /// The connection's statements are to be timed.
     Profile(LogTarget),
+    /// Scans are to do that from now on, if anything; the row is what they do.
+    ReadAhead(Option<ReadAhead>),
 }
 
 impl From<PragmaError> for Reply {
@@ -194,6 +196,7 @@ fn apply(session: &Session, command: Command, facts: impl FnOnce() -> Facts) -> 
         Command::LogLevel(level) => row(log_output::level(level).as_str()),
         Command::LogSource(change) => Reply::Row(log_output::sources(change).to_string()),
         Command::Profile(target) => Reply::Profile(target),
+        Command::ReadAhead(wanted) => Reply::ReadAhead(wanted),
         #[cfg(feature = "fail-on-demand")]
         Command::Test(fault, on) => {
             if let Some(fault) = fault {

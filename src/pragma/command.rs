@@ -102,6 +102,10 @@ pub enum Command {
     /// `cipher_shared_wal = …`: whether SQLCipher writes to the same log; answer nothing.
     SetSharedWal(bool),
 
+    /// `cipher_read_ahead`, ours only, and with a value first set it: answer what scans do
+    /// in this process.
+    ReadAhead(Option<ReadAhead>),
+
     /// `cipher_log = …`: answer 0, or 1 where the file can't be opened.
     Log(LogTarget),
     /// `cipher_log_level`, and with a value first set it: answer the level.
@@ -118,6 +122,45 @@ pub enum Command {
     /// `cipher = …`, `rekey_cipher = …`, `rekey_kdf_iter = …`: do nothing, answer
     /// this text.
     NoLongerSupported(&'static str),
+}
+
+/// What a scan does about the pages that it will want next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadAhead {
+    /// Nothing.
+    Off,
+    /// They are read and opened together with the one that it wants.
+    On,
+    /// A thread of their own opens them.
+    Thread,
+}
+
+impl ReadAhead {
+    /// The value of `cipher_read_ahead`.
+    ///
+    /// # Errors
+    /// It is another word.
+    pub fn parse(text: &[u8]) -> Result<Self, SettingsError> {
+        match value::boolean(text) {
+            Some(false) => Ok(Self::Off),
+            Some(true) => Ok(Self::On),
+            None if text.eq_ignore_ascii_case(b"thread") => Ok(Self::Thread),
+            None => Err(SettingsError::Value {
+                name: "cipher_read_ahead",
+                expected: "ON, OFF or THREAD",
+            }),
+        }
+    }
+
+    /// The value of `cipher_read_ahead`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::Thread => "thread",
+        }
+    }
 }
 
 /// The answer to `PRAGMA cipher_store_pass = …`.
@@ -172,6 +215,7 @@ fn without_value(name: &str) -> Option<Command> {
         "cipher_memory_security" => Command::GetMemorySecurity,
         "cipher_store_pass" => Command::GetStorePass,
         "cipher_shared_wal" => Command::GetSharedWal,
+        "cipher_read_ahead" => Command::ReadAhead(None),
         "cipher_log_level" => Command::LogLevel(None),
         "cipher_log_source" => Command::LogSource(None),
         _ => return with_or_without_value(name),
@@ -198,6 +242,7 @@ fn with_value(name: &str, text: &[u8]) -> Result<Option<Command>, PragmaError> {
         },
         "cipher_stats" => Command::StatsTiming(value::lenient_boolean(text)),
         "cipher_shared_wal" => Command::SetSharedWal(value::switch("cipher_shared_wal", text)?),
+        "cipher_read_ahead" => Command::ReadAhead(Some(ReadAhead::parse(text)?)),
         "cipher_log" => Command::Log(LogTarget::parse(text)),
         "cipher_log_level" => Command::LogLevel(Some(LogLevel::parse(text))),
         "cipher_log_source" => Command::LogSource(Some(LogSourceChange::parse(text))),

@@ -18,11 +18,14 @@ fn sums(db: &Connection) -> (i64, i64) {
 }
 
 /// Scans through a small cache while another connection changes every row, in both
-/// journal modes: each scan sees one state, and the newest that was committed
-/// before it.
+/// journal modes and all modes of reading ahead: each scan sees one state, and the newest
+/// that was committed before it.
 #[test]
 fn scans_see_what_others_commit() {
-    for mode in ["delete", "wal"] {
+    for (mode, ahead) in ["delete", "wal"]
+        .into_iter()
+        .flat_map(|mode| ["off", "thread", "on"].map(|ahead| (mode, ahead)))
+    {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.db");
         let writer = open(&path);
@@ -38,6 +41,12 @@ fn scans_see_what_others_commit() {
             .unwrap();
         let reader = open(&path);
         reader.execute_batch("PRAGMA cache_size=5").unwrap();
+        for pragma in [&format!("cipher_read_ahead={ahead}"), "cipher_read_ahead"] {
+            let now: String = reader
+                .query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0))
+                .unwrap();
+            assert_eq!(now, ahead);
+        }
         for round in 1..=20 {
             writer.execute("UPDATE t SET b=?1", [round]).unwrap();
             assert_eq!(sums(&reader), (2000, 2000 * round), "{mode}");

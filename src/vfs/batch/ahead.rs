@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::format::PageCodec;
+use crate::pragma::command::ReadAhead as Mode;
 
 use super::super::lower::LowerFile;
 use super::pages::Pages;
@@ -66,6 +67,24 @@ pub fn set_read_ahead(on: bool) {
 /// program, so that this is for the program to say.
 pub fn set_read_ahead_thread(on: bool) {
     THREADED.store(on, Ordering::Relaxed);
+}
+
+/// What `PRAGMA cipher_read_ahead` answers.
+pub(crate) fn read_ahead() -> Mode {
+    match (
+        ENABLED.load(Ordering::Relaxed),
+        THREADED.load(Ordering::Relaxed),
+    ) {
+        (false, _) => Mode::Off,
+        (true, false) => Mode::On,
+        (true, true) => Mode::Thread,
+    }
+}
+
+/// What `PRAGMA cipher_read_ahead = …` does.
+pub(crate) fn read_ahead_as(mode: Mode) {
+    set_read_ahead(mode != Mode::Off);
+    set_read_ahead_thread(mode == Mode::Thread);
 }
 
 #[derive(Default)]

@@ -14,5 +14,5 @@ mod worker;
 pub use ahead::{set_read_ahead, set_read_ahead_thread};
 pub use behind::set_write_behind;
 
-pub(crate) use ahead::ReadAhead;
+pub(crate) use ahead::{ReadAhead, read_ahead, read_ahead_as};
 pub(crate) use behind::{MOST_PAGES, WriteBehind, is_write_behind};

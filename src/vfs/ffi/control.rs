@@ -9,6 +9,7 @@ use crate::secret::Key;
 use crate::session::{Plain, Session};
 use crate::sys as ffi;
 
+use super::super::batch;
 use super::super::code::{self, Code, Result};
 use super::super::database::Database;
 use super::super::file::File;
@@ -282,6 +283,10 @@ unsafe fn run_pragma(
             // SAFETY: the caller's promise.
             let host = unsafe { on_database(file, |database| database.host()) }?;
             answer(pragma::done(profile::set_target(host, target)))
+        }
+        Reply::ReadAhead(wanted) => {
+            wanted.into_iter().for_each(batch::read_ahead_as);
+            answer(batch::read_ahead().as_str())
         }
         Reply::Error(text) => {
             answer(&text)?;
