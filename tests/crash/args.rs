@@ -5,6 +5,7 @@ kills [COUNT] [seed=N]    kill writers, have the other side recover
 load [SECONDS] [seed=N]   threads and processes of both sides at once
 rekey [COUNT] [pages=N] [seed=N]
                           kill processes that change the key
+rewrite [COUNT] [seed=N]  kill each kind of migration, and each change of the salt
 worker                    serve requests on standard input (used by the above)";
 
 /// What was asked for.
@@ -40,7 +41,7 @@ impl Args {
             // What cargo and libtest know (`--nocapture`, `-q`) is let through.
         }
         match args.command.as_str() {
-            "" | "kills" | "load" | "rekey" | "worker" => Ok(args),
+            "" | "kills" | "load" | "rekey" | "rewrite" | "worker" => Ok(args),
             other => Err(format!("no command: {other}")),
         }
     }

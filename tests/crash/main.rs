@@ -11,6 +11,7 @@
 //! cargo test --features interop --test crash -- load 60       # both sides at once, 60 seconds
 //! cargo test --features interop --test crash -- rekey 200     # killed while the key changes
 //! cargo test --release --features interop --test crash -- rekey 200 pages=25600 # of 100 MB
+//! cargo test --features interop --test crash -- rewrite 20   # killed in migrations, and with new salts
 //! ```
 //!
 //! Without words after `--` it runs a little of everything.
@@ -21,6 +22,7 @@ mod load;
 mod model;
 mod process;
 mod rekey;
+mod rewrite;
 mod scenario;
 mod tally;
 mod worker;
@@ -49,8 +51,12 @@ fn main() -> ExitCode {
         "kills" => kills::run(args.number.unwrap_or(500), args.seed),
         "load" => load::run(args.number.unwrap_or(60), args.seed),
         "rekey" => rekey::run(args.number.unwrap_or(200), args.pages, args.seed),
+        "rewrite" => rewrite::run(args.number.unwrap_or(20), args.seed),
         _ => {
-            kills::run(60, args.seed) && load::run(3, args.seed) && rekey::run(10, None, args.seed)
+            kills::run(60, args.seed)
+                && load::run(3, args.seed)
+                && rekey::run(10, None, args.seed)
+                && rewrite::run(4, args.seed)
         }
     };
     if passed {

@@ -268,7 +268,7 @@ fn rekey(n: u64) -> String {
     format!("PRAGMA rekey = \"{}\"", key(n))
 }
 
-fn expect(answer: Option<Answer>, what: &str) -> Result<Vec<Vec<Value>>, String> {
+pub(crate) fn expect(answer: Option<Answer>, what: &str) -> Result<Vec<Vec<Value>>, String> {
     match answer {
         Some(Ok(rows)) => Ok(rows),
         Some(Err((code, text))) => Err(format!("{code} {text}: {what}")),

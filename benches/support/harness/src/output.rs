@@ -8,7 +8,7 @@ use crate::report::Report;
 use crate::{Result, chart, headline, html};
 
 /// Workloads in the order of the page.
-const ORDER: [&str; 8] = [
+const ORDER: [&str; 9] = [
     "crypto_speedtest",
     "budget_app",
     "hash_ingest",
@@ -17,6 +17,7 @@ const ORDER: [&str; 8] = [
     "small",
     "open",
     "integrity",
+    "rekey",
 ];
 
 /// Writes a report, then everything that is made of all reports.

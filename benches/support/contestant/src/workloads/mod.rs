@@ -6,6 +6,7 @@ mod crypto_speedtest;
 mod hash_ingest;
 mod integrity;
 mod open;
+mod rekey;
 mod small;
 mod streaming;
 mod wal;
@@ -25,6 +26,7 @@ pub fn plan(job: &Job) -> Result<Plan> {
         "small" => small::plan(job),
         "open" => open::plan(job),
         "integrity" => integrity::plan(job),
+        "rekey" => rekey::plan(job),
         other => return Err(format!("no workload is called {other}").into()),
     })
 }
