@@ -22,8 +22,8 @@ use core::ffi::c_int;
 use crate::crypto::random;
 use crate::error::{Failure, PageError};
 use crate::faults::{Fault, Faults};
-use crate::format::PageCodec;
 use crate::format::codec::is_zeros;
+use crate::format::{PageCodec, PageRef};
 use crate::sys as ffi;
 use crate::translate::journal::{MAGIC, page_sum};
 
@@ -81,17 +81,15 @@ impl Rewrite<'_> {
         let layout = self.codec.layout();
         let pages = self.page_count()?;
         let mut batch = Vec::new();
+        let mut opened = Vec::new();
         let mut next = 1;
         while next <= pages {
             let count = self.read_batch(next, pages, &mut batch)?;
-            for (pgno, page) in (next..).zip(batch.chunks_exact_mut(layout.page_size())) {
-                if pgno == layout.lock_page() || is_zeros(page) {
-                    continue;
-                }
-                self.codec.open(pgno, page).map_err(damaged)?;
-                new.seal(pgno, page)
-                    .map_err(|error| Broken::Failure(error.into()))?;
-            }
+            let mut sealed = self.sealed_pages(next, &mut batch);
+            self.codec.open_batch(&mut sealed, &mut opened);
+            all_good(&opened)?;
+            new.seal_batch(&mut sealed)
+                .map_err(|error| Broken::Failure(error.into()))?;
             self.lower.write(&batch, layout.offset(next))?;
             next += count;
             if self.faults.is_on(Fault::Rekey) {
@@ -141,6 +139,16 @@ impl Rewrite<'_> {
         Ok(count)
     }
 
+    /// The pages of a batch that are sealed: not the lock page, and no holes.
+    fn sealed_pages<'p>(&self, first: u32, batch: &'p mut [u8]) -> Vec<PageRef<'p>> {
+        let layout = self.codec.layout();
+        (first..)
+            .zip(batch.chunks_exact_mut(layout.page_size()))
+            .filter(|(pgno, page)| *pgno != layout.lock_page() && !is_zeros(page))
+            .map(|(pgno, bytes)| PageRef { pgno, bytes })
+            .collect()
+    }
+
     /// Makes a hot journal of all pages. If that fails there is none: the database has
     /// not been written to.
     fn save(&self) -> Outcome<LowerFile> {
@@ -181,9 +189,13 @@ impl Rewrite<'_> {
         let mut count: u32 = 0;
         let mut batch = Vec::new();
         let mut records = Vec::new();
+        let mut verified = Vec::new();
         let mut next = 1;
         while next <= pages {
             let read = self.read_batch(next, pages, &mut batch)?;
+            let sealed = self.sealed_pages(next, &mut batch);
+            self.codec.verify_batch(&sealed, &mut verified);
+            all_good(&verified)?;
             records.clear();
             for (pgno, page) in (next..).zip(batch.chunks_exact_mut(layout.page_size())) {
                 if pgno == layout.lock_page() {
@@ -195,8 +207,6 @@ impl Rewrite<'_> {
                     self.codec
                         .seal(pgno, page)
                         .map_err(|error| Broken::Failure(error.into()))?;
-                } else {
-                    self.codec.verify(pgno, page).map_err(damaged)?;
                 }
                 records.extend_from_slice(&pgno.to_be_bytes());
                 records.extend_from_slice(page);
@@ -238,6 +248,10 @@ impl Rewrite<'_> {
 /// Offset of the number of records in a journal header.
 const RECORDS_OFFSET: u64 = 8;
 
-fn damaged(error: PageError) -> Broken {
-    Broken::Failure(Failure::DamagedPage { pgno: error.page() })
+/// The first page that does not authenticate is what the rewrite fails with.
+fn all_good(results: &[core::result::Result<(), PageError>]) -> Outcome<()> {
+    let first = results.iter().find_map(|result| result.err());
+    first.map_or(Ok(()), |error| {
+        Err(Broken::Failure(Failure::DamagedPage { pgno: error.page() }))
+    })
 }
