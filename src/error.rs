@@ -191,7 +191,7 @@ pub enum Failure {
     Random(#[from] RandomError),
     /// The key of an `ATTACH` can't be made out; without it the database would
     /// be written in the clear.
-    #[error("ATTACH: {0}; give it as a literal, as a bound parameter, or in the file's URI")]
+    #[error("ATTACH: {0}")]
     AttachKey(String),
     /// A write that would have destroyed something or stored plaintext.
     #[error("write refused: {0}")]
