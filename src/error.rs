@@ -191,7 +191,7 @@ pub enum Failure {
     Random(#[from] RandomError),
     /// The key of an `ATTACH` can't be made out; without it the database would
     /// be written in the clear.
-    #[error("ATTACH: {0}; give it as a literal, as a bound parameter, or in the file's URI")]
+    #[error("ATTACH: {0}")]
     AttachKey(String),
     /// A write that would have destroyed something or stored plaintext.
     #[error("write refused: {0}")]
@@ -219,7 +219,7 @@ pub enum Refusal {
     },
     /// Page 1 is not the first page of a database with our page size and reserve.
     #[error(
-        "page 1 declares {page_size}-byte pages with {reserve} reserved bytes, but the encryption needs {needed_page_size} with {needed_reserve}; the source of this backup or VACUUM has another page layout (copy the rows instead, for example with sqlcipher_export)"
+        "page 1 declares {page_size}-byte pages with {reserve} reserved bytes, but the encryption needs {needed_page_size} with {needed_reserve}; the source of this backup or VACUUM has another page layout (copy the rows instead, for example with sqlcipher_export), or this connection had begun to create the database before it was given this key or these settings (open it anew)"
     )]
     ForeignPage1 {
         /// Page size that the page declares.

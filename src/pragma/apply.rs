@@ -279,7 +279,10 @@ pub fn key_attached(session: &Session, main: Option<&Session>, text: Option<&[u8
             }
         }
         AttachKey::Empty => session.clear_key(),
-        AttachKey::Numeric => refuse("Invalid key value: a number is no key".to_owned()),
+        AttachKey::Numeric => refuse(
+            "Invalid key value: a number is no key; quote it if its digits are the passphrase"
+                .to_owned(),
+        ),
         AttachKey::CannotTell(doubt) => refuse(doubt.to_string()),
         AttachKey::Literal(key) => {
             match crate::format::key_text::parse_key(&key).and_then(|key| session.set_key(key)) {

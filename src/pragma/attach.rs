@@ -76,15 +76,17 @@ impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Parameter => {
-                "the key of an ATTACH that runs inside another statement must be a literal, not a parameter"
+                "the key of an ATTACH that runs inside another statement can't be a parameter; give it as a literal, or in the file's URI"
             }
             Self::Expression => {
-                "the key of an ATTACH must be a literal or a parameter, not an expression"
+                "the key of an ATTACH can't be an expression to be computed; give it as a literal, as a bound parameter, or in the file's URI"
             }
             Self::Truncated => {
-                "the key of this ATTACH is longer than SQLite shows it (SQLITE_TRACE_SIZE_LIMIT)"
+                "the key of this ATTACH is longer than SQLite shows it (SQLITE_TRACE_SIZE_LIMIT); give it in the file's URI"
             }
-            Self::Statement => "the key of this ATTACH can't be made out",
+            Self::Statement => {
+                "the key of this ATTACH can't be made out; give it as a literal, as a bound parameter, or in the file's URI"
+            }
         })
     }
 }

@@ -86,6 +86,43 @@ fn attached_files_have_keys_of_their_own() {
     }
 }
 
+/// A prepared statement that is used again, each time with another file and key.
+#[test]
+fn one_statement_for_many_keys() {
+    let directory = scratch();
+    let ours = Ours::open(&directory.path().join("main"), &main_key());
+    let text = |text: &str| rusqlite::types::Value::Text(text.to_owned());
+    let mut attach = ours
+        .0
+        .prepare("ATTACH ?1 AS other KEY ?2")
+        .expect("a statement");
+    for (n, (key, bytes)) in [
+        (text("one"), b"one".as_slice()),
+        (text("it's \"two\""), b"it's \"two\""),
+        (
+            rusqlite::types::Value::Blob(vec![0, 255, 39]),
+            &[0, 255, 39],
+        ),
+        (text("one"), b"one"),
+        (text("ключ"), "ключ".as_bytes()),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = directory.path().join(n.to_string());
+        attach
+            .execute((path.to_str().expect("text"), key))
+            .expect("attached");
+        let fill =
+            format!("CREATE TABLE other.u(a); INSERT INTO other.u VALUES({n}); DETACH other");
+        ours.0.execute_batch(&fill).expect("filled");
+        let alone = Configuration::preset("other", 4, 4096).keyed(bytes);
+        let mut database = SqlCipher.open(&path, &alone);
+        assert_eq!(database.get("SELECT a FROM u"), n.to_string());
+        database.close();
+    }
+}
+
 #[test]
 fn without_key_the_main_databases_is_taken() {
     for (maker, taker) in BOTH_WAYS {

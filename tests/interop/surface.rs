@@ -1,5 +1,6 @@
 //! The SQL surface, in the same words on both sides: what SQLCipher answers is what
-//! we answer, except where a line says that we differ, what we answer, and why.
+//! we answer, except where a line says that we differ, what we answer, and which line of
+//! `tests/behaviour/behaviour.md` it is for.
 
 use std::path::{Path, PathBuf};
 
@@ -125,6 +126,10 @@ impl Stage {
             match &line.ours {
                 None => assert_eq!(found, right, "{before}{}", line.sql),
                 Some((wanted, why)) => {
+                    assert!(
+                        include_str!("../behaviour/behaviour.md").contains(&format!("| {why} |")),
+                        "no line of tests/behaviour/behaviour.md: {why}"
+                    );
                     assert_eq!(found, *wanted, "{before}{} ({why})", line.sql);
                     assert_ne!(found, right, "no difference: {before}{}", line.sql);
                 }
@@ -136,9 +141,11 @@ impl Stage {
 }
 
 const READ: &str = "SELECT count(*) FROM sqlite_schema";
-const NAMED: &str = "says who we are";
-const CLEAR: &str = "a value that means nothing is an error, not a guess";
-const STATUS: &str = "says what went wrong as well";
+const NAMED: &str = "`cipher_version`";
+const CLEAR: &str = "a value that means nothing is guessed at, or overlooked";
+const REFUSED: &str = "after a key that can't be used a new database is plaintext";
+const STATUS: &str = "error 26 says nothing more";
+const MASK: &str = "`cipher_hmac_salt_mask` changes how other databases of the process are opened";
 
 #[test]
 fn keys() {
@@ -200,6 +207,16 @@ fn keys() {
     );
     stage.run(On::Plain, &[same("PRAGMA key = ''"), same(READ)]);
     stage.run(On::New, &[same("PRAGMA key = ''"), same(READ)]);
+    stage.run(
+        On::New,
+        &[
+            same("PRAGMA key = ''"),
+            differs("CREATE TABLE t(a)", Answer::Error(10), REFUSED),
+            same("PRAGMA key = 'key'"),
+            differs("CREATE TABLE t(a)", lines(&[]), REFUSED),
+            differs("SELECT count(*) FROM t", lines(&["integer 0"]), REFUSED),
+        ],
+    );
 }
 
 #[test]
@@ -229,9 +246,7 @@ fn getters() {
         "cipher_default_compatibility",
         "cipher_store_pass",
         "cipher_fips_status",
-        "cipher_memory_security",
         "cipher_log",
-        "cipher_log_source",
         "cipher_profile",
         "cipher_add_random",
         "cipher_integrity_check",
@@ -318,6 +333,22 @@ fn setters() {
             "PRAGMA cipher_add_random = 'abc'",
             "PRAGMA cipher_add_random",
         ),
+        // (Of the whole process: no other test here asks for them.)
+        ("PRAGMA cipher_log_level = WARN", "PRAGMA cipher_log_level"),
+        (
+            "PRAGMA cipher_log_level = nonsense",
+            "PRAGMA cipher_log_level",
+        ),
+        (
+            "PRAGMA cipher_log_source = CORE",
+            "PRAGMA cipher_log_source",
+        ),
+        ("PRAGMA cipher_log_source = ANY", "PRAGMA cipher_log_source"),
+        ("PRAGMA cipher_log = off", "PRAGMA cipher_log_level"),
+        (
+            "PRAGMA cipher_memory_security = off",
+            "PRAGMA cipher_memory_security",
+        ),
         (
             "PRAGMA cipher_salt = \"x'000102030405060708090a0b0c0d0e0f'\"",
             "PRAGMA cipher_salt",
@@ -386,7 +417,7 @@ fn the_mask_is_of_one_database() {
             same("PRAGMA key='key'"),
             same("PRAGMA cipher_hmac_salt_mask = \"x'00'\""),
             same("PRAGMA cipher_hmac_salt_mask"),
-            differs(attach, Answer::Lines(Vec::new()), "a mask is of one file"),
+            differs(attach, Answer::Lines(Vec::new()), MASK),
         ],
     );
 }

@@ -286,6 +286,46 @@ fn interrupted() {
     }
 }
 
+/// An interrupt beside a statement that is not at its end outlasts the rekey, and meets
+/// the COMMIT: the error says that the new key is in place.
+#[test]
+fn interrupted_when_it_is_done() {
+    for attempt in [REKEY, REKEY_SALTED] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.db");
+        attempt.make(&path, "delete");
+        let mut db = open(&path, attempt.by);
+        let handle = db.get_interrupt_handle();
+        let interrupt = move |event: TraceEvent<'_>| {
+            if let TraceEvent::Profile(ended, _) = event
+                && ended.sql().contains("BEGIN EXCLUSIVE")
+            {
+                handle.interrupt();
+            }
+        };
+        db.trace_v2(TraceEventCodes::SQLITE_TRACE_PROFILE, Some(interrupt))
+            .unwrap();
+        let mut statement = db.prepare("SELECT a FROM t").unwrap();
+        let mut rows = statement.query([]).unwrap();
+        rows.next().unwrap().unwrap();
+        let error = attempt.run(&db).unwrap_err();
+        assert!(error.to_string().contains("rekey is done"), "{error}");
+        assert_eq!(code::<()>(Err(error)), 9);
+        drop(rows);
+        drop(statement);
+        db.trace_v2(
+            TraceEventCodes::SQLITE_TRACE_PROFILE,
+            None::<fn(TraceEvent<'_>)>,
+        )
+        .unwrap();
+        db.execute_batch("ROLLBACK").unwrap();
+        attempt.assert_done(&path, &db, "delete");
+        db.execute_batch("INSERT INTO t VALUES(9999, 'more')")
+            .unwrap();
+        assert_eq!(text(&db, "PRAGMA integrity_check").unwrap(), "ok");
+    }
+}
+
 /// Between the leaving of WAL mode and the exclusive lock somebody starts to read: what
 /// has failed is tried again, and WAL mode comes back with it.
 #[test]

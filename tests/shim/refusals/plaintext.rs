@@ -11,7 +11,7 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
 use super::{key_clause, make};
 use crate::support::disk::snapshot;
-use crate::support::open::{RAW_KEY, code, key, number, open, open_keyed, register};
+use crate::support::open::{RAW_KEY, code, key, number, open, open_keyed, register, text};
 
 const MARKER: &str = "this must not be found in any file";
 
@@ -335,6 +335,12 @@ fn by_a_nested_attach() {
         let attached = number(&connection, "SELECT nested()").map(drop);
         let written = attached.and_then(|()| write(&connection, "b"));
         assert_eq!(code(written) == 0, works, "{sql}");
+        if sql.contains('?') {
+            // The advice is not what has just been refused.
+            let status = text(&connection, "PRAGMA cipher_attach_status").expect("a reason");
+            assert!(status.contains("can't be a parameter"), "{status}");
+            assert!(!status.contains("bound parameter"), "{status}");
+        }
         drop(connection);
         assert_no_marker(dir.path(), &sql);
     }

@@ -46,6 +46,29 @@ fn right_after_wrong() {
     }
 }
 
+/// A creation that was rolled back leaves SQLite's mind made up about the pages: the key
+/// that comes then is refused its file, with what to do about it, and nothing is written.
+/// (SQLCipher, which has a SQLite of its own, creates it.)
+#[test]
+fn a_key_after_a_creation_that_was_rolled_back() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("a.db");
+    let connection = open(&path).expect("opened");
+    connection
+        .execute_batch("BEGIN; CREATE TABLE p(a); ROLLBACK")
+        .expect("rolled back");
+    key(&connection, RAW_KEY).expect("an answer");
+    assert_eq!(code(connection.execute_batch(FILL)), 10);
+    let status = text(&connection, "PRAGMA cipher_status").expect("a status");
+    assert!(status.contains("open it anew"), "{status}");
+    drop(connection);
+    assert_eq!(std::fs::read(&path).expect("the file"), b"");
+    let connection = open_keyed(&path, "").expect("opened");
+    connection.execute_batch(FILL).expect("filled");
+    drop(connection);
+    assert_eq!(contents(&path, &Settings::default()), filled());
+}
+
 /// Settings that do not fit, beside a log that is in use: where frames of another size
 /// are looked for, there is the middle of one, or nothing.
 #[test]
