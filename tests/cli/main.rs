@@ -14,6 +14,7 @@ mod key_forms;
 mod large;
 mod outputs;
 mod session;
+mod stdout;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod vectors;

@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Migrate, common: &Common) -> Result<ExitCode> {
             to.in_words(),
             elapsed.as_secs_f64()
         ),
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Rekey, common: &Common) -> Result<ExitCode> {
             path.display(),
             elapsed.as_secs_f64()
         )
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -20,6 +20,7 @@ use crate::error::{CliError, Kind, Result};
 use crate::interrupt::{self, Statement};
 use crate::key::{self, Ask};
 use crate::open::{SourceArgs, find_settings};
+use crate::stdout;
 
 use rows::Printer;
 
@@ -190,5 +191,5 @@ fn broken_pipe(error: io::Error) -> CliError {
     if error.kind() == io::ErrorKind::BrokenPipe {
         std::process::exit(0);
     }
-    CliError::io("write", Path::new("standard output"), &error)
+    stdout::failed(&error)
 }
