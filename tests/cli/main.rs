@@ -17,6 +17,7 @@ mod session;
 mod stdout;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod uris;
 mod vectors;
 mod wrong_inputs;
 

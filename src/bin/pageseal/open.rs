@@ -79,6 +79,13 @@ impl SourceArgs {
         Ok((snapshot, access))
     }
 
+    /// As [`SourceArgs::choose`], for a command that opens the database as SQLite does.
+    pub(crate) fn choose_live(&self) -> Result<(Target, Chosen)> {
+        let target = Target::parse_live(&self.file)?;
+        let chosen = self.chosen(&target)?;
+        Ok((target, chosen))
+    }
+
     /// Settings as given, for commands that look at the file before they want a key.
     pub(crate) fn choose(&self) -> Result<(Target, Chosen)> {
         let target = self.target()?;
