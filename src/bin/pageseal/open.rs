@@ -110,7 +110,7 @@ pub(crate) fn nothing_fits(files: &Files) -> CliError {
         Kind::WrongKey,
         format!("no settings fit this key for {}", files.path().display()),
     )
-    .hint("the key is wrong, or it was derived with other iterations (give them with --kdf-iter)")
+    .hint("the key is wrong, or it was derived with other iterations (`pageseal probe` tries those of --try-iterations)")
 }
 
 /// Tries all settings; digits that may be meant as a raw key are tried as one first.
