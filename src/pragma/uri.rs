@@ -110,6 +110,13 @@ pub fn parse<'a>(
     Ok(options)
 }
 
+/// Whether a parameter is one of ours, or looks as if it was meant to be one: what
+/// [`parse`] takes or refuses, and does not overlook.
+#[must_use]
+pub fn is_ours(name: &[u8]) -> bool {
+    core::str::from_utf8(name).is_ok_and(|name| !matches!(Parameter::from_name(name), Ok(None)))
+}
+
 impl UriOptions {
     fn set_key(&mut self, key: Result<Key, KeyError>) -> Result<(), PragmaError> {
         if self.key.replace(key?).is_some() {

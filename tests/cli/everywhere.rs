@@ -10,7 +10,7 @@ use crate::session::Session;
 
 /// Every command that works on databases, with what it needs; the second says whether it
 /// prints rows instead of a result.
-const COMMANDS: [&[&str]; 11] = [
+pub(crate) const COMMANDS: [&[&str]; 11] = [
     &["info", "preset-3.db"],
     &["probe", "preset-3.db"],
     &["verify", "preset-3.db"],
@@ -80,6 +80,34 @@ fn json_of_every_failure_tells_kind_and_code() {
             assert_eq!(error["kind"], kind, "{args:?}");
         }
     }
+}
+
+/// Also where the arguments can't be understood.
+#[test]
+fn json_of_wrong_usage() {
+    let session = Session::new();
+    for (args, part) in [
+        (&["verify", "--json"][..], "<FILE>"),
+        (&["--json", "frobnicate"], "'frobnicate'"),
+        (&["info", "x.db", "--jsn", "--json"], "'--jsn'"),
+        (&["info", "x.db", "--json", "--threads", "0"], "1..=65535"),
+        (&["--json"], "subcommand"),
+    ] {
+        let answer = session.run(args);
+        assert_eq!(answer.code, Some(2), "{args:?}: {}", answer.stderr);
+        let error = &answer.json()["error"];
+        assert_eq!(error["kind"], "usage", "{args:?}");
+        assert_eq!(error["exit_code"], 2, "{args:?}");
+        let message = error["message"].as_str().expect("a message");
+        assert!(message.contains(part), "{args:?}: {message}");
+        assert_eq!(answer.stderr, format!("pageseal: {message}\n"), "{args:?}");
+        assert_eq!(answer.stderr.lines().count(), 1, "{args:?}");
+    }
+    // Behind `--` it is the name of a file; and help is no error.
+    let answer = session.run(&["info", "--jsn", "--", "--json"]);
+    assert_eq!((answer.stdout.as_str(), answer.code), ("", Some(2)));
+    let help = session.run(&["verify", "--json", "--help"]).fine();
+    assert!(help.stdout.contains("Usage:"), "{}", help.stdout);
 }
 
 #[test]

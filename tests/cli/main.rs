@@ -14,8 +14,10 @@ mod key_forms;
 mod large;
 mod outputs;
 mod session;
+mod stdout;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod uris;
 mod vectors;
 mod wrong_inputs;
 

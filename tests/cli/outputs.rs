@@ -54,6 +54,18 @@ fn side_files_of_the_source() {
     refused(&session, "x-journal", "x", 2, "side file of the output");
 }
 
+/// A database is not written in order, and a file of that name is hardly meant.
+#[test]
+fn standard_output() {
+    let session = Session::new();
+    session.vector("preset-4");
+    refused(&session, "preset-4.db", "-", 2, "can't be standard output");
+    session
+        .run(&["decrypt", "--key-file", "key", "preset-4.db", "./-"])
+        .fine();
+    assert!(count_of_tables(&session.path("-")) > 0);
+}
+
 /// A link's side files stand beside what it leads to; beside the link there are none.
 #[cfg(unix)]
 #[test]

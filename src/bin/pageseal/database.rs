@@ -44,8 +44,14 @@ pub(crate) fn open_plaintext_for_reading(path: &Path) -> Result<Connection> {
 }
 
 /// Opens an encrypted database.
-pub(crate) fn open_encrypted(path: &Path, access: &Access, flags: OpenFlags) -> Result<Connection> {
-    open_with(&options(access), path, flags).map_err(|error| told(path, access, error))
+pub(crate) fn open_encrypted(
+    path: &Path,
+    access: &Access,
+    flags: OpenFlags,
+    shared_wal: bool,
+) -> Result<Connection> {
+    open_with(&options(access).shared_wal(shared_wal), path, flags)
+        .map_err(|error| told(path, access, error))
 }
 
 /// SQLite reads page 1 first, and where that does not open it can't tell a wrong key from

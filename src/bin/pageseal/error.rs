@@ -238,7 +238,7 @@ impl From<rusqlite::Error> for CliError {
             Some(ErrorCode::DiskFull) => DISK_FULL,
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => NO_PERMISSION,
             Some(ErrorCode::ReadOnly) => {
-                "check the permissions of the file and its directory, or leave out --readonly"
+                "that is so with --readonly, on read-only media, and without permission for the file or its directory"
             }
             _ => return Self::new(kind, message),
         };

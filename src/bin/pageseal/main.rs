@@ -19,7 +19,9 @@ mod open;
 mod output;
 mod progress;
 mod report;
+mod stdout;
 mod target;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -31,7 +33,10 @@ use commands::{
 };
 
 fn main() -> ExitCode {
-    let Cli { common, command } = Cli::parse();
+    let Cli { common, command } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage::told(&error),
+    };
     let result = match &command {
         Command::Info(args) => info::run(args, &common),
         Command::Probe(args) => probe::run(args, &common),

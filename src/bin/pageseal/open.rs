@@ -79,6 +79,13 @@ impl SourceArgs {
         Ok((snapshot, access))
     }
 
+    /// As [`SourceArgs::choose`], for a command that opens the database as SQLite does.
+    pub(crate) fn choose_live(&self) -> Result<(Target, Chosen)> {
+        let target = Target::parse_live(&self.file)?;
+        let chosen = self.chosen(&target)?;
+        Ok((target, chosen))
+    }
+
     /// Settings as given, for commands that look at the file before they want a key.
     pub(crate) fn choose(&self) -> Result<(Target, Chosen)> {
         let target = self.target()?;
@@ -103,7 +110,7 @@ pub(crate) fn nothing_fits(files: &Files) -> CliError {
         Kind::WrongKey,
         format!("no settings fit this key for {}", files.path().display()),
     )
-    .hint("the key is wrong, or it was derived with other iterations (give them with --kdf-iter)")
+    .hint("the key is wrong, or it was derived with other iterations (`pageseal probe` tries those of --try-iterations)")
 }
 
 /// Tries all settings; digits that may be meant as a raw key are tried as one first.

@@ -23,6 +23,10 @@ pub(crate) struct Output {
 /// Refuses a target that exists, so that the key is not asked for in vain.
 /// Neither `source` nor one of its side files is ever a target, force or not.
 pub(crate) fn check(target: &Path, force: bool, source: &Path) -> Result {
+    if target == Path::new("-") {
+        return Err(CliError::usage("the output can't be standard output")
+            .hint("name a file; one that is really called - is ./-"));
+    }
     if let (Ok(a), Ok(b)) = (fs::canonicalize(target), fs::canonicalize(source))
         && a == b
     {

@@ -1,6 +1,5 @@
 //! Results: for people, or as JSON.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,12 +9,13 @@ use serde_json::{Value, json};
 
 use crate::args::Common;
 use crate::describe::Description;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
+use crate::stdout;
 
 /// Prints a result: `text` for people, `json` with `--json`.
-pub(crate) fn print(common: &Common, json: &Value, text: impl FnOnce() -> String) {
+pub(crate) fn print(common: &Common, json: &Value, text: impl FnOnce() -> String) -> Result {
     if common.quiet {
-        return;
+        return Ok(());
     }
     match common.json {
         true => line(&format!("{json:#}")),
@@ -23,9 +23,9 @@ pub(crate) fn print(common: &Common, json: &Value, text: impl FnOnce() -> String
     }
 }
 
-/// Prints to standard output, where somebody may have stopped reading.
-fn line(text: &str) {
-    let _ = writeln!(io::stdout(), "{text}");
+/// Prints a line, or several.
+fn line(text: &str) -> Result {
+    stdout::print(format!("{text}\n").as_bytes())
 }
 
 /// Prints an error: to standard error, and with `--json` as JSON too.
@@ -39,7 +39,8 @@ pub(crate) fn print_error(json: bool, error: &CliError) {
                 "message": error.to_string(),
             }
         });
-        line(&format!("{value:#}"));
+        // The line above has told it, and the exit code tells it.
+        let _ = line(&format!("{value:#}"));
     }
 }
 
@@ -59,7 +60,7 @@ pub(crate) struct Written<'a> {
 
 impl Written<'_> {
     /// Prints it; `remark` goes behind the text for people.
-    pub(crate) fn print(&self, common: &Common, remark: &str) {
+    pub(crate) fn print(&self, common: &Common, remark: &str) -> Result {
         let description = Description::new(self.settings, self.salt);
         let pages = self.len / u64::from(self.settings.page_size);
         let seconds = self.elapsed.as_secs_f64();
@@ -79,7 +80,7 @@ impl Written<'_> {
                 description.in_words(),
                 bytes((self.len as f64 / seconds.max(1e-9)) as u64),
             )
-        });
+        })
     }
 }
 

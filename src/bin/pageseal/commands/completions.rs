@@ -1,7 +1,6 @@
 //! `pageseal completions` and `pageseal man`: what belongs to an installation.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,6 +10,7 @@ use clap_mangen::Man;
 
 use crate::cli::Cli;
 use crate::error::{CliError, Result};
+use crate::stdout;
 
 /// Arguments of `completions`.
 #[derive(Args)]
@@ -69,11 +69,5 @@ fn write(dir: &Path, name: &str, command: &Command) -> Result {
 }
 
 fn print(bytes: &[u8]) -> Result<ExitCode> {
-    match io::stdout().write_all(bytes) {
-        // `pageseal man | head`
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(CliError::io("write", Path::new("standard output"), &error))
-        }
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    stdout::print(bytes).map(|()| ExitCode::SUCCESS)
 }

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Copy, common: &Common) -> Result<ExitCode> {
         page_for_page: same_layout,
         elapsed: bar.finish(),
     }
-    .print(common, "");
+    .print(common, "")?;
     Ok(ExitCode::SUCCESS)
 }
 

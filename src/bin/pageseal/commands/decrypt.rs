@@ -80,6 +80,6 @@ pub(crate) fn run(args: &Decrypt, common: &Common) -> Result<ExitCode> {
             );
         }
         text
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }

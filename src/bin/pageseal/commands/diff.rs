@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Diff, common: &Common) -> Result<ExitCode> {
         "differing_pages": result.differing,
         "counters_differ": result.counters,
     });
-    report::print(common, &json, || text(&first, &second, &result));
+    report::print(common, &json, || text(&first, &second, &result))?;
     Ok(match result.is_same() {
         true => ExitCode::SUCCESS,
         false => Kind::Failed.into(),

@@ -110,6 +110,6 @@ pub(crate) fn run(args: &Encrypt, common: &Common) -> Result<ExitCode> {
         page_for_page,
         elapsed: bar.finish(),
     }
-    .print(common, remark);
+    .print(common, remark)?;
     Ok(ExitCode::SUCCESS)
 }

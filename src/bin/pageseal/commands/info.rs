@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Info, common: &Common) -> Result<ExitCode> {
             text += &format!("{heading}\n{}", lines.text());
         }
         text
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

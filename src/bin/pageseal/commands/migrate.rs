@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Migrate, common: &Common) -> Result<ExitCode> {
         if wanted.plaintext_header > 0 && access.outside_salt().is_none() {
             return Err(pageseal::error::SettingsError::SaltMissing.into());
         }
-        let db = open_encrypted(&path, &access, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let db = open_encrypted(&path, &access, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
         interrupt::in_place(
             "the next program that opens the file with the OLD settings undoes the rest",
         )?;
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Migrate, common: &Common) -> Result<ExitCode> {
             to.in_words(),
             elapsed.as_secs_f64()
         ),
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Probe, common: &Common) -> Result<ExitCode> {
             elapsed.as_secs_f64()
         );
         text
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

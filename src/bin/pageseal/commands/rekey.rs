@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Rekey, common: &Common) -> Result<ExitCode> {
     let algorithm = args.new_kdf_algorithm.as_deref().map(hash).transpose()?;
     let path = args.source.target()?.path;
     let (_, access) = args.source.access(common)?;
-    let db = open_encrypted(&path, &access, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let db = open_encrypted(&path, &access, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
     let mut rekey = pageseal::Rekey::new(key::get(args.new_key.source(), Ask::New(&path))?);
     if let Some(rounds) = args.new_kdf_iter {
         rekey = rekey.kdf_iter(rounds);
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Rekey, common: &Common) -> Result<ExitCode> {
             path.display(),
             elapsed.as_secs_f64()
         )
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Verify, common: &Common) -> Result<ExitCode> {
     let elapsed = bar.finish();
     report::print(common, &json(&snapshot, &report, elapsed), || {
         text(&snapshot, &report, elapsed)
-    });
+    })?;
     Ok(match report.is_damaged() {
         true => Kind::Damaged.into(),
         false => ExitCode::SUCCESS,

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Recover, common: &Common) -> Result<ExitCode> {
     salvage.snapshot().files().check_unchanged()?;
     output.finish(&path)?;
     spinner.finish();
-    report.print(&salvage, &args.out, common);
+    report.print(&salvage, &args.out, common)?;
     Ok(match report.is_lossless(&salvage) {
         true => ExitCode::SUCCESS,
         false => Kind::Damaged.into(),

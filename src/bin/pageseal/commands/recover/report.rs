@@ -72,8 +72,8 @@ impl Report {
             && self.fault.is_none()
     }
 
-    pub(super) fn print(&self, salvage: &Salvage, out: &Path, common: &Common) {
-        report::print(common, &self.json(salvage, out), || self.text(salvage, out));
+    pub(super) fn print(&self, salvage: &Salvage, out: &Path, common: &Common) -> Result {
+        report::print(common, &self.json(salvage, out), || self.text(salvage, out))
     }
 
     fn json(&self, salvage: &Salvage, out: &Path) -> Value {

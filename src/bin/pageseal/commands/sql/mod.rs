@@ -20,6 +20,8 @@ use crate::error::{CliError, Kind, Result};
 use crate::interrupt::{self, Statement};
 use crate::key::{self, Ask};
 use crate::open::{SourceArgs, find_settings};
+use crate::stdout;
+use crate::target::Mode as UriMode;
 
 use rows::Printer;
 
@@ -101,11 +103,12 @@ pub(crate) fn run(args: &Sql, common: &Common) -> Result<ExitCode> {
 }
 
 fn open(args: &Sql, common: &Common) -> Result<Connection> {
-    let (target, chosen) = args.source.choose()?;
+    let (target, chosen) = args.source.choose_live()?;
     let path = &target.path;
+    let (readonly, create) = how(args, target.mode)?;
     let is_new = match std::fs::metadata(path) {
         Ok(metadata) => metadata.len() == 0,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && args.create => true,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && create => true,
         Err(error) => return Err(CliError::io("open", path, &error)),
     };
     let mut access = Access {
@@ -114,14 +117,16 @@ fn open(args: &Sql, common: &Common) -> Result<Connection> {
         salt: chosen.salt,
     };
     if is_new {
+        if readonly {
+            return Err(pageseal::offline::OfflineError::Empty(path.clone()).into());
+        }
         if chosen.probe {
             return Err(CliError::usage(
                 "--compat auto: a new file needs a version, 1 to 4",
             ));
         }
         access.key = key::get(args.source.key.source(), Ask::New(path))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        return open_encrypted(path, &access, flags);
+        return open_encrypted(path, &access, WRITING, target.shared_wal);
     }
     {
         let files = Files::open(path)?;
@@ -130,24 +135,42 @@ fn open(args: &Sql, common: &Common) -> Result<Connection> {
                 return Err(pageseal::offline::OfflineError::NotEncrypted(path.clone()).into());
             }
             drop(files);
-            return open_plain(path, args.readonly);
+            return open_plain(path, readonly);
         }
         access.key = key::get(args.source.key.source(), Ask::Existing(path))?;
         if chosen.probe {
             find_settings(&files, &mut access, common)?;
         }
     }
-    let flags = match args.readonly {
+    let flags = match readonly {
         true => OpenFlags::SQLITE_OPEN_READ_ONLY,
-        false => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        false => WRITING,
     };
-    open_encrypted(path, &access, flags)
+    open_encrypted(path, &access, flags, target.shared_wal)
+}
+
+/// Flags to write with. What is attached is opened with the same flags and may be new;
+/// that the database itself is there has been seen to before.
+const WRITING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_CREATE);
+
+/// Whether to read only and whether to create, by the options and the URI, which must
+/// not contradict each other.
+fn how(args: &Sql, mode: Option<UriMode>) -> Result<(bool, bool)> {
+    match mode {
+        Some(UriMode::ReadOnly) if args.create => Err("--create and mode=ro"),
+        Some(UriMode::ReadWrite) if args.create => Err("--create and mode=rw"),
+        Some(UriMode::ReadWrite) if args.readonly => Err("--readonly and mode=rw"),
+        Some(UriMode::Create) if args.readonly => Err("--readonly and mode=rwc"),
+        None => Ok((args.readonly, args.create)),
+        Some(mode) => Ok((mode == UriMode::ReadOnly, mode == UriMode::Create)),
+    }
+    .map_err(|both| CliError::usage(format!("{both} contradict each other")))
 }
 
 fn open_plain(path: &Path, readonly: bool) -> Result<Connection> {
     match readonly {
         true => open_plaintext_for_reading(path),
-        false => open_plaintext(path, OpenFlags::SQLITE_OPEN_READ_WRITE),
+        false => open_plaintext(path, WRITING),
     }
 }
 
@@ -190,5 +213,5 @@ fn broken_pipe(error: io::Error) -> CliError {
     if error.kind() == io::ErrorKind::BrokenPipe {
         std::process::exit(0);
     }
-    CliError::io("write", Path::new("standard output"), &error)
+    stdout::failed(&error)
 }
