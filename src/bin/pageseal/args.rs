@@ -279,7 +279,7 @@ settings_args!(
     SettingsArgs,
     "",
     "Settings",
-    "Settings of this SQLCipher version (1, 2, 3, 4), or `auto` to find them out [default: 4]"
+    "Settings of this SQLCipher version (1, 2, 3, 4), or `auto` to find them out [default: 4; info, probe and migrate find them out]"
 );
 settings_args!(
     NewSettingsArgs,

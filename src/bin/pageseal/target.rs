@@ -179,6 +179,8 @@ fn mode<'a>(parameters: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Result<Op
             if mode.replace(new).is_some() {
                 return Err(CliError::usage("mode: one value is needed"));
             }
+        } else if name == b"vfs" && value == b"pageseal" {
+            // As it stands in the URIs of programs; it is what happens.
         } else if let Some((_, hint)) = FOREIGN.iter().find(|(foreign, _)| *foreign == text) {
             return Err(not_here(&text).hint(*hint));
         } else if !uri::is_ours(name) {

@@ -53,7 +53,12 @@ pub(crate) fn run(args: &Copy, common: &Common) -> Result<ExitCode> {
     let out = Target::parse(&args.out)?;
     output::check(&out.path, args.force, &source)?;
     let (_, access) = args.source.access(common)?;
-    let db = open_for_reading(&source, &access)?;
+    let db = open_for_reading(&source, &access).map_err(|error| match error.kind {
+        Kind::Io => error.hint(
+            "a database that has to be recovered first, or is in WAL mode, needs a directory that can be written to: copy the files into one, or use `pageseal decrypt`",
+        ),
+        _ => error,
+    })?;
     let material = KeyMaterial::of(&db, "main")?;
     let chosen = new_settings(args, &out, access.choice)?;
     let settings = chosen.choice.settings;

@@ -168,10 +168,13 @@ fn how(args: &Sql, mode: Option<UriMode>) -> Result<(bool, bool)> {
 }
 
 fn open_plain(path: &Path, readonly: bool) -> Result<Connection> {
-    match readonly {
-        true => open_plaintext_for_reading(path),
-        false => open_plaintext(path, WRITING),
+    if !readonly {
+        return open_plaintext(path, WRITING);
     }
+    let db = open_plaintext_for_reading(path)?;
+    // A hot journal may have had to be rolled back first.
+    db.execute_batch("PRAGMA query_only = ON")?;
+    Ok(db)
 }
 
 /// Runs one or more statements and prints their rows. Ctrl-C ends the statement.

@@ -9,6 +9,7 @@ use super::complete::is_complete;
 use super::rows::Printer;
 use super::{Mode, execute};
 use crate::error::{CliError, Kind, Result};
+use crate::stdout;
 
 const HELP: &str = "\
 SQL ends with a semicolon. Besides:
@@ -23,7 +24,7 @@ pub(super) fn run(db: &Connection, printer: &mut Printer) -> Result {
     let failed = |error: ReadlineError| CliError::new(Kind::Io, format!("the prompt: {error}"));
     let config = Config::builder().auto_add_history(true).build();
     let mut editor = DefaultEditor::with_config(config).map_err(failed)?;
-    println!("SQLite {}; .help tells more", rusqlite::version());
+    say(&format!("SQLite {}; .help tells more", rusqlite::version()))?;
     let mut sql = String::new();
     loop {
         let prompt = if sql.is_empty() {
@@ -63,7 +64,7 @@ fn dot(db: &Connection, line: &str, printer: &mut Printer) -> Result<bool> {
     let word = words.next();
     match (command, word) {
         (".quit" | ".exit" | ".q", _) => return Ok(true),
-        (".help", _) => println!("{HELP}"),
+        (".help", _) => say(HELP)?,
         (".tables", _) => execute(
             db,
             "SELECT schema, type, name FROM pragma_table_list \
@@ -73,11 +74,11 @@ fn dot(db: &Connection, line: &str, printer: &mut Printer) -> Result<bool> {
         (".schema", name) => schema(db, name)?,
         (".mode", Some(name)) => match Mode::from_str(name, true) {
             Ok(mode) => printer.mode = mode,
-            Err(_) => println!("{HELP}"),
+            Err(_) => say(HELP)?,
         },
         (".headers", Some("on")) => printer.header = true,
         (".headers", Some("off")) => printer.header = false,
-        _ => println!("{HELP}"),
+        _ => say(HELP)?,
     }
     Ok(false)
 }
@@ -88,7 +89,11 @@ fn schema(db: &Connection, name: Option<&str>) -> Result {
     let mut statement = db.prepare(sql)?;
     let mut rows = statement.query([name])?;
     while let Some(row) = rows.next()? {
-        println!("{};", row.get::<_, String>(0)?);
+        say(&format!("{};", row.get::<_, String>(0)?))?;
     }
     Ok(())
+}
+
+fn say(text: &str) -> Result {
+    stdout::print(format!("{text}\n").as_bytes())
 }
