@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Most bytes that are kept for one set of keys, unless [`set_known_pages`] says
 /// otherwise.
-const DEFAULT_BYTES: usize = 4 << 20;
+const DEFAULT_BYTES: usize = 6 << 20;
 
 static BYTES: AtomicUsize = AtomicUsize::new(DEFAULT_BYTES);
 
@@ -24,7 +24,7 @@ static BYTES: AtomicUsize = AtomicUsize::new(DEFAULT_BYTES);
 const SEEN: usize = 4096;
 
 /// Changes how many bytes of ciphertext the process remembers for each database that
-/// is opened from now on, shared by its connections (4 MiB at first); 0: none.
+/// is opened from now on, shared by its connections (6 MiB at first); 0: none.
 pub fn set_known_pages(bytes: usize) {
     BYTES.store(bytes, Ordering::Relaxed);
 }
@@ -35,11 +35,11 @@ pub struct KnownPages(Mutex<Known>);
 
 #[derive(Debug)]
 struct Known {
-    /// A page stands at its number modulo the length. Filled as pages come.
+    /// A page stands at its number modulo `most`. Filled as pages come.
     slots: Vec<Slot>,
     /// Numbers of pages that came once, likewise.
     seen: Vec<u32>,
-    mask: usize,
+    most: usize,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -53,12 +53,11 @@ impl KnownPages {
     #[must_use]
     pub fn new(page_size: usize) -> Option<Self> {
         let most = BYTES.load(Ordering::Relaxed) / page_size;
-        let slots = most.checked_ilog2().map_or(0, |log| 1 << log);
-        (slots > 0).then(|| {
+        (most > 0).then(|| {
             Self(Mutex::new(Known {
                 slots: Vec::new(),
                 seen: Vec::new(),
-                mask: slots - 1,
+                most,
             }))
         })
     }
@@ -109,15 +108,15 @@ impl KnownPages {
 
 impl Known {
     fn get(&self, pgno: u32) -> Option<&[u8]> {
-        let slot = self.slots.get(pgno as usize & self.mask)?;
+        let slot = self.slots.get(pgno as usize % self.most)?;
         (slot.pgno == pgno).then_some(&slot.sealed)
     }
 
     fn put(&mut self, pgno: u32, sealed: &[u8]) {
         if self.slots.is_empty() {
-            self.slots.resize(self.mask + 1, Slot::default());
+            self.slots.resize(self.most, Slot::default());
         }
-        let slot = &mut self.slots[pgno as usize & self.mask];
+        let slot = &mut self.slots[pgno as usize % self.most];
         slot.pgno = pgno;
         slot.sealed.clear();
         slot.sealed.extend_from_slice(sealed);
