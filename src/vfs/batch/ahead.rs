@@ -20,12 +20,13 @@
 //! A batch that was dropped before half of it was used was no scan's, and the next
 //! one has to show itself anew.
 //!
-//! With [`set_read_ahead_thread`] a long scan's next batch is read as soon as the last
-//! one is there, and opened by a thread of its own (see [`worker`]) while SQLite works:
+//! With [`set_read_ahead_thread`] a long scan's next two batches are read as soon as the
+//! last one is there, and opened by a thread of its own (see [`worker`]) while SQLite
+//! works. If SQLite is faster than the thread, the scan takes part instead of waiting:
 //!
 //! ```text
-//! scan       13..20 handed out      21..36 handed out        37..68 handed out
-//! thread     21..36 opened          37..68 opened            69..100 opened
+//! scan       37..68 handed out;  101..132 opened;  69..100 handed out; 101..132 handed out
+//! thread     69..100 opened                        133..164 opened ...
 //! ```
 
 use std::sync::Arc;
@@ -50,6 +51,9 @@ const LARGEST_BYTES: usize = 256 << 10;
 
 /// Pages of a batch from which on a thread is worth its trouble.
 const LONG: u32 = 8;
+
+/// Batches that the thread is given beforehand.
+const JOBS: usize = 2;
 
 static ENABLED: AtomicBool = AtomicBool::new(true);
 static THREADED: AtomicBool = AtomicBool::new(false);
@@ -96,8 +100,8 @@ pub(crate) struct ReadAhead {
     now: Pages,
     /// How many of them have been handed out.
     used: usize,
-    /// What the thread has been given.
-    next: Option<Job>,
+    /// What the thread has been given, in order.
+    next: Vec<Job>,
     /// Memory for the next ones.
     spare: Pages,
 }
@@ -111,13 +115,13 @@ impl ReadAhead {
         }
         self.now.clear();
         self.used = 0;
-        self.next = None;
+        self.next.clear();
     }
 
     /// Forgets one page, which is being written.
     pub(crate) fn forget_page(&mut self, pgno: u32) {
         self.now.forget(pgno);
-        self.next.take_if(|job| job.holds(pgno));
+        self.next.retain(|job| !job.numbers().contains(&pgno));
     }
 
     /// Hands out a page, if it is there, or if a scan makes it worth reading it
@@ -147,8 +151,11 @@ impl ReadAhead {
         if self.size < 2 {
             return false;
         }
-        match self.next.take_if(|job| job.holds(pgno)) {
+        match self.take_next(pgno) {
             Some(job) => {
+                if let (true, Some(later)) = (job.is_begun(), self.next.first()) {
+                    later.open();
+                }
                 self.spare = core::mem::replace(&mut self.now, job.opened());
                 self.used = 0;
             }
@@ -177,15 +184,32 @@ impl ReadAhead {
         found
     }
 
-    /// Reads the batch behind this one and gives it to the thread, if there is to be one.
+    /// The batch that this page is in, and none of those before it.
+    fn take_next(&mut self, pgno: u32) -> Option<Job> {
+        let index = self
+            .next
+            .iter()
+            .position(|job| job.numbers().contains(&pgno))?;
+        self.next.drain(..=index).next_back()
+    }
+
+    /// Reads the batches behind this one and gives them to the thread, if there is to be
+    /// one.
     fn prepare_next(&mut self, lower: &LowerFile, codec: &Arc<PageCodec>) {
         if self.size < LONG || !THREADED.load(Ordering::Relaxed) {
             return;
         }
-        let mut next = core::mem::take(&mut self.spare);
-        let first = self.now.numbers().end;
-        if next.read(lower, codec, first, self.size).is_ok() && next.len() > 0 {
-            self.next = worker::open(next);
+        while self.next.len() < JOBS {
+            let last = self.next.last().map(Job::numbers);
+            let first = last.unwrap_or_else(|| self.now.numbers()).end;
+            let mut pages = core::mem::take(&mut self.spare);
+            if pages.read(lower, codec, first, self.size).is_err() || pages.len() == 0 {
+                return;
+            }
+            let Some(job) = worker::open(pages) else {
+                return;
+            };
+            self.next.push(job);
         }
     }
 }

@@ -66,8 +66,19 @@ pub(super) fn open(pages: Pages) -> Option<Job> {
 }
 
 impl Job {
-    pub(super) fn holds(&self, pgno: u32) -> bool {
-        self.numbers.contains(&pgno)
+    /// The pages' numbers.
+    pub(super) fn numbers(&self) -> Range<u32> {
+        self.numbers.clone()
+    }
+
+    /// Whether somebody is at it.
+    pub(super) fn is_begun(&self) -> bool {
+        matches!(*self.shared.state(), State::Begun)
+    }
+
+    /// Opens the pages, if nobody has begun.
+    pub(super) fn open(&self) {
+        work(&self.shared);
     }
 
     /// The pages, opened.
@@ -98,6 +109,8 @@ fn start() -> Option<Sender<Arc<Shared>>> {
     let run = move || {
         loop {
             match jobs.recv_timeout(IDLE) {
+                // Nobody waits for it any more.
+                Ok(job) if Arc::strong_count(&job) == 1 => {}
                 Ok(job) => work(&job),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
             }
@@ -108,12 +121,15 @@ fn start() -> Option<Sender<Arc<Shared>>> {
     Some(sender)
 }
 
-fn work(job: &Arc<Shared>) {
-    // Nobody waits for it any more.
-    if Arc::strong_count(job) == 1 {
-        return;
-    }
-    let State::Waiting(mut pages) = core::mem::replace(&mut *job.state(), State::Begun) else {
+fn work(job: &Shared) {
+    let waiting = |state: &mut State| match core::mem::replace(state, State::Begun) {
+        State::Waiting(pages) => Some(pages),
+        other => {
+            *state = other;
+            None
+        }
+    };
+    let Some(mut pages) = waiting(&mut job.state()) else {
         return;
     };
     // Whatever a panic leaves opened is not marked as good.
@@ -168,7 +184,7 @@ mod tests {
         let codec = codec();
         let jobs: Vec<Job> = (0..50).filter_map(|_| open(sealed(&codec))).collect();
         assert_eq!(jobs.len(), 50);
-        assert!(jobs[0].holds(107) && !jobs[0].holds(108));
+        assert_eq!(jobs[0].numbers(), 100..108);
         // From the last one on: the thread works through them from the first one on.
         for job in jobs.into_iter().rev() {
             check(&codec, &job.opened());

@@ -52,12 +52,21 @@ fn found(reports: &[Report]) -> Vec<(&'static Headline, &Report, &StepReport)> {
         .collect()
 }
 
-/// The bars of the headline chart: what is a ratio to plain SQLite in the first place.
+/// The bars of the headline chart: what is a ratio to plain SQLite in the first place, of
+/// those who take part in every workload.
 pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
+    let takes_part = |id: &str| {
+        let mut all = reports.iter().map(|report| &report.contestants);
+        all.all(|contestants| contestants.iter().any(|c| c.id == id))
+    };
     found(reports)
         .into_iter()
         .filter(|(headline, ..)| !["open", "integrity"].contains(&headline.workload))
-        .map(|(headline, report, step)| group(headline.name, report, step))
+        .map(|(headline, report, step)| {
+            let mut group = group(headline.name, report, step);
+            group.bars.retain(|(entrant, _)| takes_part(&entrant.id));
+            group
+        })
         .collect()
 }
 
@@ -78,17 +87,19 @@ pub(crate) fn markdown(reports: &[Report]) -> String {
     let Some((_, report, _)) = found.first() else {
         return String::new();
     };
+    // One workload may have had others besides.
+    let contestants = &report.contestants;
     let mut text = String::from("| |");
-    for entrant in &report.contestants {
+    for entrant in contestants {
         let _ = write!(text, " {} |", entrant.label);
     }
     text.push_str(" overhead of SQLCipher's |\n|---|");
-    text.push_str(&"---:|".repeat(report.contestants.len() + 1));
+    text.push_str(&"---:|".repeat(contestants.len() + 1));
     text.push('\n');
     for (headline, report, step) in &found {
         let _ = write!(text, "| {} |", headline.name);
         let figures = summary::figures(report, step);
-        for entrant in &report.contestants {
+        for entrant in contestants {
             let cell = figures.iter().find(|f| f.entrant.id == entrant.id);
             let cell = cell.map_or_else(
                 || "-".to_owned(),
