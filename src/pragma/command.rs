@@ -229,6 +229,8 @@ fn with_value(name: &str, text: &[u8]) -> Result<Option<Command>, PragmaError> {
         "hexkey" => Command::Key(parse_hex_key(text)?),
         "rekey" | "textrekey" => Command::Rekey(parse_key(text)?),
         "hexrekey" => Command::Rekey(parse_hex_key(text)?),
+        // To SQLite it means no size, and to us nothing.
+        "page_size" if text == b"0" => return Ok(None),
         "page_size" => Command::SetPageSize(SettingName::PageSize.parse_value("page_size", text)),
         "cipher_salt" => Command::SetSalt(parse_salt(text)?),
         #[cfg(feature = "fail-on-demand")]

@@ -262,3 +262,47 @@ fn no_column_is_without_a_name() {
         .unwrap();
     assert_eq!(size, 4096);
 }
+
+/// SQLite is told the page size of a database that it opens, and is not to remember it
+/// for a VACUUM of another.
+#[test]
+fn a_vacuum_of_an_attached_database_keeps_its_page_size() {
+    pageseal::register().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let uri = format!(
+        "file:{}?vfs=pageseal&key=x'{}'&cipher_page_size=1024",
+        dir.path().join("x.db").display(),
+        "05".repeat(32)
+    );
+    let create = "CREATE TABLE t(a); INSERT INTO t VALUES(1)";
+    Connection::open(&uri)
+        .unwrap()
+        .execute_batch(create)
+        .unwrap();
+    let plain = dir.path().join("plain.db");
+    Connection::open(&plain)
+        .unwrap()
+        .execute_batch(create)
+        .unwrap();
+    let db = Connection::open(&uri).unwrap();
+    let one: i64 = db
+        .query_row("SELECT a FROM t", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(one, 1);
+    db.execute_batch(&format!(
+        "ATTACH '{}' AS a KEY ''; VACUUM a; VACUUM main",
+        plain.display()
+    ))
+    .unwrap();
+    for (schema, size) in [("a", "4096"), ("main", "1024")] {
+        let found: rusqlite::types::Value = db
+            .query_row(&format!("PRAGMA {schema}.page_size"), [], |row| row.get(0))
+            .unwrap();
+        let found = match found {
+            rusqlite::types::Value::Integer(n) => n.to_string(),
+            rusqlite::types::Value::Text(text) => text,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, size, "{schema}");
+    }
+}

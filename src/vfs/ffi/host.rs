@@ -206,6 +206,9 @@ impl Host {
         }
         if let Some(schema) = self.schema_of(file) {
             let _ = self.page_size(&schema, page_size);
+            // SQLite keeps the number for the next VACUUM, of whichever schema that is:
+            // 0 takes it back, and changes no size.
+            let _ = self.page_size(&schema, 0);
         }
     }
 
